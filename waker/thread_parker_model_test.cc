@@ -125,7 +125,7 @@ MODEL_TEST(ThreadParker, AnUnparkerOutlivesTheParker) {
 
 MODEL_MUTANTS(
     ThreadParker, "waker/thread_parker.",
-    "ParkFor at thread_parker.cc:180: modify skipped: the kernel does "
+    "ParkFor at thread_parker.cc:182: modify skipped: the kernel does "
     "not let it wait, as if its time were up");
 
 }  // namespace
