@@ -26,6 +26,7 @@
 #include "rouse/future/task_local.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
+#include "rouse/scheduler/queue/global_queue.h"
 #include "rouse/scheduler/queue/run_queues.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/task.h"

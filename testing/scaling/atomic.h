@@ -16,6 +16,7 @@
 #include <concepts>
 #include <type_traits>
 
+#include "rouse/testing/scaling/line_model.h"
 #include "rouse/testing/scaling/machine.h"
 
 namespace rouse::scaling {

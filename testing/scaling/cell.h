@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "rouse/testing/scaling/atomic.h"
+#include "rouse/testing/scaling/line_model.h"
+#include "rouse/testing/scaling/machine.h"
 
 namespace rouse::scaling {
 

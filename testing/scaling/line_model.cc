@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/log/check.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/testing/scaling/caller.h"
+#include "rouse/testing/scaling/costs.h"
 
 namespace rouse::scaling {
 namespace {

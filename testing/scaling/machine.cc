@@ -16,6 +16,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/log/check.h"
 #include "rouse/testing/model/fiber.h"
+#include "rouse/testing/scaling/costs.h"
+#include "rouse/testing/scaling/line_model.h"
 
 namespace rouse::scaling {
 

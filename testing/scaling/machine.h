@@ -125,7 +125,7 @@ class Machine {
     size_t index;
     double clock;
     std::unique_ptr<model::Fiber> fiber;
-    // Whether the core is in `ready_`, and since when: the key there.
+    // True if the core is in `ready_`; `order` is a part of the key there.
     bool is_ready = false;
     uint64_t order = 0;
     bool has_ended = false;

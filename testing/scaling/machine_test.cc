@@ -5,9 +5,7 @@
 
 #include <sys/epoll.h>
 
-#include <atomic>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +16,7 @@
 #include "rouse/testing/scaling/costs.h"
 #include "rouse/testing/scaling/futex.h"
 #include "rouse/testing/scaling/kernel.h"
+#include "rouse/testing/scaling/line_model.h"
 #include "rouse/testing/scaling/mutex.h"
 #include "rouse/testing/scaling/thread.h"
 #include "rouse/testing/scaling/thread_local.h"

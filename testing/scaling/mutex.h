@@ -12,11 +12,14 @@
 #define ROUSE_TESTING_SCALING_MUTEX_H_
 
 #include <atomic>
+#include <cstdint>
 
 #include "absl/base/const_init.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/time/time.h"
 #include "rouse/testing/scaling/atomic.h"
+#include "rouse/testing/scaling/line_model.h"
+#include "rouse/testing/scaling/machine.h"
 
 namespace rouse::scaling {
 

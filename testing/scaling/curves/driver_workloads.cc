@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "absl/log/check.h"
-#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"

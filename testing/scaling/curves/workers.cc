@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <utility>
 
 #include "rouse/base/thread.h"
 #include "rouse/reactor/reactor.h"
@@ -15,6 +14,7 @@
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/timer/wheel/driver.h"
+#include "rouse/timer/wheel/handle.h"
 
 namespace rouse::curves {
 

@@ -27,8 +27,8 @@ double RateOf(const Workload& workload, size_t count) {
     // An operation of these takes about a millisecond.
     const bool is_slow =
         workload.name == "sleepers" || workload.name == "fork_join";
-    Window window(absl::Microseconds(100), is_slow ? absl::Milliseconds(2)
-                                                   : absl::Microseconds(300));
+    Window window(absl::Microseconds(100),
+                  is_slow ? absl::Milliseconds(2) : absl::Microseconds(300));
     workload.run(workers, window);
     rate = window.Rate();
   });
