@@ -3,8 +3,9 @@
 //
 // Runs the workloads on this machine:
 //
-//   tools/bazel run -c opt //testing/scaling/curves:measure -- \
-//       [-WORKLOAD...] WORKERS...
+//   bazel run -c opt //testing/scaling/curves:measure -- ARGUMENTS
+//
+// where ARGUMENTS are [-WORKLOAD...] WORKERS...
 //
 // Prints a line "NAME WORKERS RATE" for each, with operations per second.
 

@@ -3,8 +3,9 @@
 //
 // Runs the workloads on a virtual machine, a server or a small VM:
 //
-//   tools/bazel run -c opt //testing/scaling/curves:simulate -- \
-//       server|vm [-WORKLOAD...] WORKERS...
+//   bazel run -c opt //testing/scaling/curves:simulate -- ARGUMENTS
+//
+// where ARGUMENTS are server|vm [-WORKLOAD...] WORKERS...
 //
 // Prints a line "NAME WORKERS RATE WAITING" for each, with operations per
 // second and the part of all workers' time in which a worker waits for a cache
