@@ -11,14 +11,15 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
-#include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/watchdog.h"
 #include "rouse/scheduler/worker.h"
-#include "rouse/waker/thread_parker.h"
+#include "rouse/testing/internal/parking_driver.h"
 
 namespace rouse::scheduler {
 namespace {
+
+using rouse::testing::internal::ParkingDriver;
 
 // Events in the driver, and a check for events that lasts until it is notified
 // to end.
@@ -28,26 +29,22 @@ struct Events {
   absl::Notification parked;
 };
 
-class SlowDriver final : public AnyDriver {
+class SlowDriver final : public ParkingDriver {
  public:
   explicit SlowDriver(Events* events) : events_(events) {}
 
   void Park() override {
     if (!events_->parked.HasBeenNotified()) events_->parked.Notify();
-    parker_.Park();
+    ParkingDriver::Park();
   }
   void ParkFor(absl::Duration) override {
     if (events_->looking.HasBeenNotified()) return;
     events_->looking.Notify();
     events_->end_look.WaitForNotification();
   }
-  void Shutdown() override {}
-  void Unpark() const override { unparker_.Unpark(); }
 
  private:
   Events* const events_;
-  ThreadParker parker_;
-  const ThreadParker::Unparker unparker_ = parker_.unparker();
 };
 
 TEST(WatchdogTest, ASleepingWorkerGetsTheDriverFromTheWatchdog) {
@@ -77,23 +74,18 @@ TEST(WatchdogTest, ASleepingWorkerGetsTheDriverFromTheWatchdog) {
 
 // A driver whose first park lasts until it is notified to end. It stands for a
 // dispatch that wakes tasks of other schedulers.
-class BusyDriver final : public AnyDriver {
+class BusyDriver final : public ParkingDriver {
  public:
   explicit BusyDriver(Events* events) : events_(events) {}
 
   void Park() override {
-    if (events_->parked.HasBeenNotified()) return parker_.Park();
+    if (events_->parked.HasBeenNotified()) return ParkingDriver::Park();
     events_->parked.Notify();
     events_->end_look.WaitForNotification();
   }
-  void ParkFor(absl::Duration) override {}
-  void Shutdown() override {}
-  void Unpark() const override { unparker_.Unpark(); }
 
  private:
   Events* const events_;
-  ThreadParker parker_;
-  const ThreadParker::Unparker unparker_ = parker_.unparker();
 };
 
 // The worker in the driver is woken for the task, and so is the watchdog.
