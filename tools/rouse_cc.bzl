@@ -175,6 +175,9 @@ _MODEL_COPTS = ["-O2"]
 
 _MODEL = "//testing/model"
 
+# Ends a test that starts a thread.
+_ONE_THREAD = "//testing/internal:one_thread"
+
 # The definitions of the simulator, and therefore of every target that depends on the simulator.
 _SCALING_DEFINES = [
     "ROUSE_TWIN",
@@ -313,6 +316,7 @@ def rouse_cc_test(
         srcs = None,
         size = "small",
         main = True,
+        one_thread = False,
         precompiled = "",
         deps = [],
         tags = [],
@@ -324,13 +328,16 @@ def rouse_cc_test(
     If Bazel supports this, the test has a network of its own: no other process uses its ports and names
     of sockets.
 
-    Tags with a meaning here: "model" (on the model checker or the simulator), "stress" (real threads).
+    Tags with a meaning here: "model" (on the model checker or the simulator), "stress" (real threads),
+    "one-thread" (from `one_thread`).
 
     Args:
       name: the target; the library's name and `_test`.
       srcs: sources; by default `NAME.cc`.
       size: as for cc_test.
       main: whether GoogleTest's main() is linked. False if the sources have their own main().
+      one_thread: whether the test starts no thread, so that CI need not run it under ThreadSanitizer. The test
+        fails if it starts a thread.
       precompiled: the precompiled header that is included first; None if the sources themselves must be the
         first to include a header.
       deps: the libraries that the sources include, except GoogleTest.
@@ -349,8 +356,8 @@ def rouse_cc_test(
         copts = _COPTS + _precompiled_copts(precompiled) + copts,
         features = _FEATURES + features,
         linkstatic = True,
-        tags = tags + ["block-network"],
-        deps = deps + gtest + _precompiled_deps(precompiled),
+        tags = tags + ["block-network"] + (["one-thread"] if one_thread else []),
+        deps = deps + gtest + ([_ONE_THREAD] if one_thread else []) + _precompiled_deps(precompiled),
         **kwargs
     )
 
