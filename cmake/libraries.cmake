@@ -111,6 +111,7 @@ rouse_library(future
     future/ready.h
     future/select.h
     future/stream.h
+    future/stream_pipe.h
     future/take.h
     future/task_local.h
     future/try_join.h

@@ -20,6 +20,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/owned_or_ref.h"
 #include "rouse/future/stream.h"
+#include "rouse/future/stream_pipe.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -75,6 +76,12 @@ class [[nodiscard]] CollectFuture {
 template <Stream S>
 CollectFuture<S> Collect(S&& stream) {
   return CollectFuture<S>(std::forward<S>(stream));
+}
+
+// Returns an adapter: `stream | Collect()` is `Collect(stream)`.
+inline auto Collect() {
+  return StreamAdapter(
+      []<Stream S>(S&& stream) { return Collect(std::forward<S>(stream)); });
 }
 
 }  // namespace rouse

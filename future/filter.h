@@ -23,6 +23,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/owned_or_ref.h"
 #include "rouse/future/stream.h"
+#include "rouse/future/stream_pipe.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -71,6 +72,18 @@ template <Stream S, class F>
 FilterStream<S, std::decay_t<F>> Filter(S&& stream, F&& keep) {
   return FilterStream<S, std::decay_t<F>>(std::forward<S>(stream),
                                           std::forward<F>(keep));
+}
+
+// Returns an adapter: `stream | Filter(keep)` is `Filter(stream, keep)`.
+template <class F>
+auto Filter(F&& keep) {
+  return StreamAdapter([keep = std::decay_t<F>(std::forward<F>(
+                            keep))]<Stream S>(S&& stream) mutable {
+    static_assert(std::predicate<std::decay_t<F>&, const StreamItem<S>&>,
+                  "stream | Filter(keep): keep must take an item of the "
+                  "stream as a const reference, and return a bool");
+    return Filter(std::forward<S>(stream), std::move(keep));
+  });
 }
 
 }  // namespace rouse

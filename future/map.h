@@ -10,6 +10,10 @@
 //   auto lengths = rouse::Map(std::move(lines), [](std::string line) {
 //     return line.size();
 //   });
+//
+// or, from left to right (stream_pipe.h):
+//
+//   auto lengths = std::move(lines) | rouse::Map(&std::string::size);
 
 #ifndef ROUSE_FUTURE_MAP_H_
 #define ROUSE_FUTURE_MAP_H_
@@ -23,10 +27,18 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/owned_or_ref.h"
 #include "rouse/future/stream.h"
+#include "rouse/future/stream_pipe.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {
+
+namespace internal {
+// Satisfied if `F` makes a value of each item of the stream `S`.
+template <class F, class S>
+concept MapsItemsOf = std::invocable<F&, StreamItem<S>> &&
+                      !std::is_void_v<std::invoke_result_t<F&, StreamItem<S>>>;
+}  // namespace internal
 
 // MapStream
 //
@@ -60,11 +72,22 @@ class [[nodiscard]] MapStream {
 // wait. An exception from `map` propagates out of the poll, and the item is
 // lost.
 template <Stream S, class F>
-  requires(std::invocable<std::decay_t<F>&, StreamItem<S>> &&
-           !std::is_void_v<std::invoke_result_t<F&, StreamItem<S>>>)
+  requires internal::MapsItemsOf<std::decay_t<F>, S>
 MapStream<S, std::decay_t<F>> Map(S&& stream, F&& map) {
   return MapStream<S, std::decay_t<F>>(std::forward<S>(stream),
                                        std::forward<F>(map));
+}
+
+// Returns an adapter: `stream | Map(map)` is `Map(stream, map)`.
+template <class F>
+auto Map(F&& map) {
+  return StreamAdapter([map = std::decay_t<F>(std::forward<F>(map))]<Stream S>(
+                           S&& stream) mutable {
+    static_assert(internal::MapsItemsOf<std::decay_t<F>, S>,
+                  "stream | Map(f): f must take an item of the stream, and "
+                  "return a value");
+    return Map(std::forward<S>(stream), std::move(map));
+  });
 }
 
 }  // namespace rouse

@@ -52,7 +52,8 @@
 //
 // `Map`, `Filter`, `Take` and `Collect`, each in a header of its own, take a
 // stream as a combinator takes a future. An rvalue is moved in. An lvalue is
-// polled in place and must outlive the result.
+// polled in place and must outlive the result. Without the stream they return
+// adapters, which compose from left to right: see stream_pipe.h.
 
 #ifndef ROUSE_FUTURE_STREAM_H_
 #define ROUSE_FUTURE_STREAM_H_

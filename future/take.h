@@ -20,6 +20,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/owned_or_ref.h"
 #include "rouse/future/stream.h"
+#include "rouse/future/stream_pipe.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -64,6 +65,13 @@ class [[nodiscard]] TakeStream {
 template <Stream S>
 TakeStream<S> Take(S&& stream, size_t count) {
   return TakeStream<S>(std::forward<S>(stream), count);
+}
+
+// Returns an adapter: `stream | Take(count)` is `Take(stream, count)`.
+inline auto Take(size_t count) {
+  return StreamAdapter([count]<Stream S>(S&& stream) {
+    return Take(std::forward<S>(stream), count);
+  });
 }
 
 }  // namespace rouse

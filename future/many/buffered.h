@@ -8,8 +8,8 @@
 // Runs the futures that a stream gives, a limited number at once:
 //
 //   std::vector<Url> urls = ...;
-//   auto fetches = rouse::Map(rouse::Iter(std::move(urls)), &Fetch);
-//   auto pages = rouse::BufferUnordered(std::move(fetches), 8);
+//   auto pages = rouse::Iter(std::move(urls)) | rouse::Map(&Fetch) |
+//                rouse::BufferUnordered(8);
 //   while (std::optional<Page> page = co_await rouse::Next(pages)) ...
 
 #ifndef ROUSE_FUTURE_MANY_BUFFERED_H_
@@ -27,6 +27,7 @@
 #include "rouse/future/many/futures_unordered.h"
 #include "rouse/future/owned_or_ref.h"
 #include "rouse/future/stream.h"
+#include "rouse/future/stream_pipe.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -108,6 +109,16 @@ BufferedStream<S, FuturesOrdered<StreamItem<S>>> Buffered(S&& stream,
       "Buffered");
 }
 
+// Returns an adapter: `stream | Buffered(limit)` is `Buffered(stream, limit)`.
+inline auto Buffered(size_t limit) {
+  return StreamAdapter([limit]<Stream S>(S&& stream) {
+    static_assert(Future<StreamItem<S>>,
+                  "stream | Buffered(limit): the items of the stream must be "
+                  "futures; make them with Map(f), where f returns a future");
+    return Buffered(std::forward<S>(stream), limit);
+  });
+}
+
 // BufferUnordered()
 //
 // Like `Buffered()`, but the outputs come in the order in which the futures
@@ -119,6 +130,18 @@ BufferedStream<S, FuturesUnordered<StreamItem<S>>> BufferUnordered(
   return BufferedStream<S, FuturesUnordered<StreamItem<S>>>(
       std::forward<S>(stream), internal::CheckedLimit(limit, "BufferUnordered"),
       "BufferUnordered");
+}
+
+// Returns an adapter: `stream | BufferUnordered(limit)` is
+// `BufferUnordered(stream, limit)`.
+inline auto BufferUnordered(size_t limit) {
+  return StreamAdapter([limit]<Stream S>(S&& stream) {
+    static_assert(Future<StreamItem<S>>,
+                  "stream | BufferUnordered(limit): the items of the stream "
+                  "must be futures; make them with Map(f), where f returns a "
+                  "future");
+    return BufferUnordered(std::forward<S>(stream), limit);
+  });
 }
 
 }  // namespace rouse

@@ -32,6 +32,7 @@
 #include "rouse/future/many/futures_unordered.h"
 #include "rouse/future/map.h"
 #include "rouse/future/stream.h"
+#include "rouse/future/stream_pipe.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -112,6 +113,16 @@ ForEachConcurrentFuture<internal::ForEachOutputs<S, F>, void> ForEachConcurrent(
       "ForEachConcurrent");
 }
 
+// Returns an adapter: `stream | ForEachConcurrent(limit, call)` is
+// `ForEachConcurrent(stream, limit, call)`.
+template <class F>
+auto ForEachConcurrent(size_t limit, F&& call) {
+  return StreamAdapter([limit, call = std::decay_t<F>(std::forward<F>(
+                                   call))]<Stream S>(S&& stream) mutable {
+    return ForEachConcurrent(std::forward<S>(stream), limit, std::move(call));
+  });
+}
+
 // TryForEachConcurrent()
 //
 // Like `ForEachConcurrent()`, for futures of `absl::Status`. The output is the
@@ -126,6 +137,17 @@ TryForEachConcurrent(S&& stream, size_t limit, F&& call) {
           Map(std::forward<S>(stream), std::forward<F>(call)),
           internal::CheckedLimit(limit, "TryForEachConcurrent"), "calls"),
       "TryForEachConcurrent");
+}
+
+// Returns an adapter: `stream | TryForEachConcurrent(limit, call)` is
+// `TryForEachConcurrent(stream, limit, call)`.
+template <class F>
+auto TryForEachConcurrent(size_t limit, F&& call) {
+  return StreamAdapter([limit, call = std::decay_t<F>(std::forward<F>(
+                                   call))]<Stream S>(S&& stream) mutable {
+    return TryForEachConcurrent(std::forward<S>(stream), limit,
+                                std::move(call));
+  });
 }
 
 }  // namespace rouse
