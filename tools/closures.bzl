@@ -56,6 +56,8 @@ CLOSURES = {
     "//future:race": "base 3, waker 1, future 9, absl 23",
     "//future:ready": "base 3, waker 1, future 1, absl 2",
     "//future:select": "base 3, waker 1, future 9, absl 23",
+    "//future:select_loop": "base 4, future 12, waker 1, absl 23",
+    "//future:shared": "base 13, future 9, waker 2, absl 43",
     "//future:stream": "base 3, waker 1, future 2, absl 23",
     "//future:stream_pipe": "base 3, waker 1, future 3, absl 23",
     "//future:take": "base 3, waker 1, future 5, absl 23",

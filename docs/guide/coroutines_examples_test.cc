@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
@@ -32,13 +33,20 @@
 #include "rouse/future/map.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/select.h"
+#include "rouse/future/select_loop.h"
+#include "rouse/future/shared.h"
 #include "rouse/future/stream.h"
 #include "rouse/future/take.h"
 #include "rouse/future/try_join.h"
 #include "rouse/future/yield.h"
+#include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_stream.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/sync/cancellation_token.h"
+#include "rouse/sync/mpsc.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/timeout.h"
 
@@ -144,6 +152,66 @@ rouse::Co<int> CountTicks(rouse::Co<> work) {
   }
 }
 
+rouse::Co<absl::Status> Talk(rouse::TcpStream stream,
+                             rouse::mpsc::Receiver<std::string> replies,
+                             std::string& heard) {
+  char buffer[512];
+  std::string sending;
+  rouse::Sleep idle(absl::Minutes(1));
+  auto read = [&] { return stream.Read(absl::MakeSpan(buffer)); };
+  auto write = [&] { return stream.Write(sending); };
+  auto has_text = [&] { return !sending.empty(); };
+  auto has_room = [&] { return sending.empty(); };
+  auto on_read = [&](absl::StatusOr<size_t> size) -> rouse::Flow<absl::Status> {
+    if (!size.ok() || *size == 0) return rouse::Break(size.status());
+    heard.append(buffer, *size);
+    idle.Reset(absl::Minutes(1));
+    return rouse::Continue();
+  };
+  auto on_written =
+      [&](absl::StatusOr<size_t> size) -> rouse::Flow<absl::Status> {
+    if (!size.ok()) return rouse::Break(size.status());
+    sending.erase(0, *size);
+    return rouse::Continue();
+  };
+  auto on_reply = [&](std::string reply) { sending = std::move(reply); };
+  auto on_idle = [] {
+    return rouse::Break(absl::DeadlineExceededError("idle for a minute"));
+  };
+  auto loop = rouse::SelectLoop(rouse::On(read, on_read),
+                                rouse::On(write, on_written).When(has_text),
+                                rouse::OnEach(replies, on_reply).When(has_room),
+                                rouse::On(idle, on_idle));
+  co_return co_await loop;
+}
+
+rouse::Co<int> DoJobs(rouse::mpsc::Receiver<int> jobs,
+                      rouse::CancellationToken stop) {
+  int sum = 0;
+  auto next = [&] { return rouse::Next(jobs); };
+  auto on_job = [&](std::optional<int> job) -> rouse::Co<rouse::Flow<int>> {
+    if (!job.has_value()) co_return rouse::Break(sum);
+    co_await rouse::Yield();
+    sum += *job;
+    co_return rouse::Continue();
+  };
+  // Takes no new jobs, and does those that are in the channel.
+  auto on_stop = [&] { jobs.Close(); };
+  auto loop = rouse::SelectLoopBiased(rouse::On(stop.Cancelled(), on_stop),
+                                      rouse::On(next, on_job));
+  co_return co_await loop;
+}
+
+rouse::Co<int> DoubledInTasks(rouse::Co<int> number) {
+  rouse::Shared shared(std::move(number));
+  auto doubled = [](auto copy) -> rouse::Co<int> {
+    co_return 2 * co_await copy;
+  };
+  auto first = rouse::Spawn(doubled(shared));
+  auto second = rouse::Spawn(doubled(shared));
+  co_return *co_await first + *co_await second;
+}
+
 rouse::Gen<int> Countdown(int from) {
   for (int i = from; i > 0; --i) {
     co_await rouse::Yield();
@@ -212,6 +280,61 @@ TEST(CoroutinesPage, Select) {
                   IsOkAndHolds(2)));
   EXPECT_EQ(runtime.BlockOn(FirstOf(Number(), Never())), "7");
   EXPECT_GE(runtime.BlockOn(CountTicks(Rounds(3))), 0);
+}
+
+TEST(CoroutinesPage, SelectLoopOfAConnection) {
+  rouse::Runtime runtime = *rouse::Builder::CurrentThread().Build();
+  auto client = [](rouse::SocketAddr addr,
+                   rouse::mpsc::Sender<std::string> replies)
+      -> rouse::Co<absl::StatusOr<std::string>> {
+    rouse::TcpStream stream =
+        co_await rouse::OrReturn(rouse::TcpStream::Connect(addr));
+    co_await rouse::OrReturn(stream.WriteAll("hello"));
+    (void)co_await replies.Send("good ");
+    (void)co_await replies.Send("bye");
+    std::string heard;
+    while (heard.size() < 8) {
+      char buffer[8];
+      size_t size =
+          co_await rouse::OrReturn(stream.Read(absl::MakeSpan(buffer)));
+      heard.append(buffer, size);
+    }
+    co_return heard;
+  };
+  std::string heard;
+  auto both = [&]() -> rouse::Co<absl::StatusOr<std::string>> {
+    rouse::TcpListener listener = co_await rouse::OrReturn(
+        rouse::TcpListener::Bind(rouse::SocketAddr::Localhost(0)));
+    auto [sender, receiver] = rouse::mpsc::Channel<std::string>(4);
+    auto task = rouse::Spawn(client(*listener.local_addr(), std::move(sender)));
+    rouse::TcpListener::Accepted accepted =
+        co_await rouse::OrReturn(listener.Accept());
+    co_await rouse::OrReturn(
+        Talk(std::move(accepted.stream), std::move(receiver), heard));
+    co_return co_await task;
+  };
+  EXPECT_THAT(runtime.BlockOn(both()), IsOkAndHolds("good bye"));
+  EXPECT_EQ(heard, "hello");
+}
+
+TEST(CoroutinesPage, SelectLoopOfAWorker) {
+  rouse::Runtime runtime = MakeRuntime();
+  auto run = []() -> rouse::Co<int> {
+    auto [sender, receiver] = rouse::mpsc::Channel<int>(4);
+    rouse::CancellationToken stop;
+    (void)co_await sender.Send(1);
+    (void)co_await sender.Send(2);
+    stop.Cancel();
+    const int sum = co_await DoJobs(std::move(receiver), stop);
+    EXPECT_FALSE((co_await sender.Send(3)).ok());
+    co_return sum;
+  };
+  EXPECT_EQ(runtime.BlockOn(run()), 3);
+}
+
+TEST(CoroutinesPage, Shared) {
+  rouse::Runtime runtime = MakeRuntime();
+  EXPECT_EQ(runtime.BlockOn(DoubledInTasks(Number())), 28);
 }
 
 TEST(CoroutinesPage, Streams) {
