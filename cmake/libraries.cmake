@@ -156,6 +156,9 @@ rouse_library(io
     io/length_codec.h
     io/line_codec.h
     io/memory_pipe.h
+    io/number/number_bytes.h
+    io/number/read_number.h
+    io/number/write_number.h
     io/read.h
     io/read_exact.h
     io/read_line.h

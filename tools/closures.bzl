@@ -65,6 +65,8 @@ CLOSURES = {
     "//future:try_join": "base 4, waker 1, future 10, absl 77",
     "//future:unconstrained": "base 3, waker 1, future 5, absl 23",
     "//future:yield": "base 3, waker 1, future 1, absl 2",
+    "//io/number:read_number": "base 3, waker 1, io 5, absl 77",
+    "//io/number:write_number": "base 3, waker 1, io 6, absl 77",
     "//io:async_read": "base 2, waker 1, io 2, absl 77",
     "//io:async_write": "base 2, waker 1, io 2, absl 77",
     "//io:buf_reader": "base 3, waker 1, io 4, absl 77",
