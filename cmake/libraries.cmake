@@ -223,6 +223,7 @@ rouse_library(net
     net/unix_stream.h
   SOURCES
     net/by_name.cc
+    net/evented_base.cc
     net/lookup_host.cc
     net/pipe.cc
     net/pipe_io.cc
@@ -291,6 +292,7 @@ rouse_library(process
 rouse_library(reactor
   HEADERS
     reactor/async_fd.h
+    reactor/async_io.h
     reactor/background.h
     reactor/core.h
     reactor/event_waker.h

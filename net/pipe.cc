@@ -17,7 +17,6 @@
 #include "rouse/io/async_write.h"
 #include "rouse/net/pipe_io.h"
 #include "rouse/reactor/handle.h"
-#include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
@@ -28,7 +27,6 @@ namespace rouse {
 
 using internal::PipeEnd;
 using reactor::Direction;
-using reactor::Interest;
 
 static_assert(AsyncRead<const PipeReader>);
 static_assert(AsyncWrite<const PipeWriter>);
@@ -37,13 +35,12 @@ absl::StatusOr<PipeReader> PipeReader::OpenFifo(const std::string& path,
                                                 bool keep_open,
                                                 const reactor::Handle& handle) {
   return Register(PipeEnd::OpenFifo(path, keep_open ? O_RDWR : O_RDONLY),
-                  Interest::kReadable, handle);
+                  handle);
 }
 
 absl::StatusOr<PipeReader> PipeReader::FromFd(OwnedFd fd,
                                               const reactor::Handle& handle) {
-  return Register(PipeEnd::Adopt(std::move(fd), O_RDONLY), Interest::kReadable,
-                  handle);
+  return Register(PipeEnd::Adopt(std::move(fd), O_RDONLY), handle);
 }
 
 PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
@@ -61,14 +58,12 @@ PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
 
 absl::StatusOr<PipeWriter> PipeWriter::OpenFifo(const std::string& path,
                                                 const reactor::Handle& handle) {
-  return Register(PipeEnd::OpenFifo(path, O_WRONLY), Interest::kWritable,
-                  handle);
+  return Register(PipeEnd::OpenFifo(path, O_WRONLY), handle);
 }
 
 absl::StatusOr<PipeWriter> PipeWriter::FromFd(OwnedFd fd,
                                               const reactor::Handle& handle) {
-  return Register(PipeEnd::Adopt(std::move(fd), O_WRONLY), Interest::kWritable,
-                  handle);
+  return Register(PipeEnd::Adopt(std::move(fd), O_WRONLY), handle);
 }
 
 PollResult<absl::StatusOr<size_t>> PipeWriter::PollWrite(Context& cx,
@@ -99,10 +94,10 @@ absl::StatusOr<std::pair<PipeReader, PipeWriter>> MakePipe(
   auto ends = PipeEnd::OpenPair();
   if (!ends.ok()) return std::move(ends).status();
   absl::StatusOr<PipeReader> reader =
-      PipeReader::Register(std::move(ends->first), Interest::kReadable, handle);
+      PipeReader::Register(std::move(ends->first), handle);
   if (!reader.ok()) return std::move(reader).status();
-  absl::StatusOr<PipeWriter> writer = PipeWriter::Register(
-      std::move(ends->second), Interest::kWritable, handle);
+  absl::StatusOr<PipeWriter> writer =
+      PipeWriter::Register(std::move(ends->second), handle);
   if (!writer.ok()) return std::move(writer).status();
   return std::pair(*std::move(reader), *std::move(writer));
 }

@@ -20,6 +20,7 @@
 #define ROUSE_NET_PIPE_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,9 +28,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rouse/io/async_read.h"
 #include "rouse/net/evented_base.h"
 #include "rouse/net/pipe_io.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/poll_evented.h"
 #include "rouse/waker/context.h"
@@ -74,6 +77,9 @@ class PipeBase : public EventedBase<P, PipeEnd> {
 // cooperative budget (see context.h).
 class PipeReader : public internal::PipeBase<PipeReader> {
  public:
+  // The kinds of events for which a reader is registered.
+  static constexpr reactor::Interest kInterest = reactor::Interest::kReadable;
+
   // Opens a FIFO without waiting for a writer. With `keep_open` also opens the
   // FIFO for writing, so that the stream never ends.
   //
@@ -93,6 +99,15 @@ class PipeReader : public internal::PipeBase<PipeReader> {
 
   PipeReader(PipeReader&&) = default;
   PipeReader& operator=(PipeReader&&) = default;
+
+  // Reads like `Read()`, but returns `std::nullopt` if nothing can be read now
+  // (see net/evented_base.h). Takes no budget.
+  std::optional<absl::StatusOr<size_t>> TryRead(absl::Span<char> buffer) const {
+    return TryNow([this, buffer](Context& cx, Waiter* waiter) {
+      return PollRead(cx, buffer, waiter);
+    });
+  }
+  void TryRead(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
 
   // Reads as described at `AsyncRead`.
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
@@ -119,6 +134,9 @@ class PipeReader : public internal::PipeBase<PipeReader> {
 // of other writers to the same pipe do not come in between.
 class PipeWriter : public internal::PipeBase<PipeWriter> {
  public:
+  // The kinds of events for which a writer is registered.
+  static constexpr reactor::Interest kInterest = reactor::Interest::kWritable;
+
   // Opens a FIFO for writing.
   //
   //   NotFound           no such path exists; or nobody has the FIFO open for
@@ -135,6 +153,20 @@ class PipeWriter : public internal::PipeBase<PipeWriter> {
 
   PipeWriter(PipeWriter&&) = default;
   PipeWriter& operator=(PipeWriter&&) = default;
+
+  // Write like `Write()` and `WriteVectored()`, but return `std::nullopt` if
+  // nothing can be written now (see net/evented_base.h). Take no budget.
+  std::optional<absl::StatusOr<size_t>> TryWrite(std::string_view data) const {
+    return TryNow([this, data](Context& cx, Waiter* waiter) {
+      return PollWrite(cx, data, waiter);
+    });
+  }
+  std::optional<absl::StatusOr<size_t>> TryWriteVectored(
+      absl::Span<const std::string_view> parts) const {
+    return TryNow([this, parts](Context& cx, Waiter* waiter) {
+      return PollWriteVectored(cx, parts, waiter);
+    });
+  }
 
   // Write as described at `AsyncWrite`, with one difference: a pipe can be shut
   // down only by closing it. `PollShutdown()` does nothing: destroy the writer

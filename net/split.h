@@ -58,9 +58,24 @@ class ReadHalfBase {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
-    return static_cast<const Half&>(*this).stream().PollRead(cx, buffer,
-                                                             waiter);
+    return stream().PollRead(cx, buffer, waiter);
   }
+
+  // Are those of the stream, if the stream is a socket: see
+  // net/evented_base.h. `stream()` gives access to the other functions there.
+  auto Readable() const ABSL_ATTRIBUTE_LIFETIME_BOUND
+    requires requires(const S& stream) { stream.Readable(); }
+  {
+    return stream().Readable();
+  }
+  auto TryRead(absl::Span<char> buffer) const
+    requires requires(const S& stream) { stream.TryRead(buffer); }
+  {
+    return stream().TryRead(buffer);
+  }
+
+ private:
+  const S& stream() const { return static_cast<const Half&>(*this).stream(); }
 };
 
 template <class Half, class S>
@@ -83,6 +98,24 @@ class WriteHalfBase {
   }
   PollResult<absl::Status> PollShutdown(Context& cx) const {
     return stream().PollShutdown(cx);
+  }
+
+  // Are those of the stream, if the stream is a socket: see
+  // net/evented_base.h.
+  auto Writable() const ABSL_ATTRIBUTE_LIFETIME_BOUND
+    requires requires(const S& stream) { stream.Writable(); }
+  {
+    return stream().Writable();
+  }
+  auto TryWrite(std::string_view data) const
+    requires requires(const S& stream) { stream.TryWrite(data); }
+  {
+    return stream().TryWrite(data);
+  }
+  auto TryWriteVectored(absl::Span<const std::string_view> parts) const
+    requires requires(const S& stream) { stream.TryWriteVectored(parts); }
+  {
+    return stream().TryWriteVectored(parts);
   }
 
  private:

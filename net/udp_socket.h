@@ -24,6 +24,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -159,6 +160,27 @@ class UdpSocket : public internal::DatagramBase<UdpSocket, SocketAddr>,
   SendBatchFuture SendBatch(absl::Span<const Outgoing> batch) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return SendBatchFuture(*this, batch);
+  }
+
+  // Like the functions without `Try`, but return `std::nullopt` instead of
+  // waiting: see `TryRecv()`.
+  std::optional<absl::StatusOr<Received>> TryPeekFrom(
+      absl::Span<char> buffer) const {
+    return TryNow([this, buffer](Context& cx, Waiter* waiter) {
+      return PollPeekFrom(cx, buffer, waiter);
+    });
+  }
+  std::optional<absl::StatusOr<size_t>> TryRecvBatch(
+      absl::Span<Incoming> batch) const {
+    return TryNow([this, batch](Context& cx, Waiter* waiter) {
+      return PollRecvBatch(cx, batch, waiter);
+    });
+  }
+  std::optional<absl::StatusOr<size_t>> TrySendBatch(
+      absl::Span<const Outgoing> batch) const {
+    return TryNow([this, batch](Context& cx, Waiter* waiter) {
+      return PollSendBatch(cx, batch, waiter);
+    });
   }
 
   // Like the functions without `Poll`, for hand-written futures: see

@@ -29,6 +29,7 @@
 #define ROUSE_REACTOR_ASYNC_FD_H_
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -36,6 +37,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/panic.h"
+#include "rouse/reactor/async_io.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/poll_evented.h"
@@ -141,6 +143,16 @@ class AsyncFd {
                        Attempt attempt) const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return IoFuture<Attempt>(registration(), direction, call,
                              std::move(attempt));
+  }
+
+  // Makes one system call now, if a direction that `interest` names is ready:
+  // see `reactor::TryIo()`. Returns `std::nullopt` if the call must wait.
+  template <class Attempt>
+  std::optional<absl::StatusOr<size_t>> TryIo(Interest interest,
+                                              std::string_view call,
+                                              Attempt&& attempt) const {
+    return reactor::TryIo(registration(), interest, call,
+                          std::forward<Attempt>(attempt));
   }
 
   // Returns the registration, whose `PollReady()` and `PollIo()` are for

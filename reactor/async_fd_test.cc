@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -187,6 +188,24 @@ TEST_F(AsyncFdTest, OutOfBandDataCountsAsReading) {
   Turn();
   EXPECT_EQ(task_.wakes(), 1);
   EXPECT_TRUE(task_.Poll(priority).IsReady());
+}
+
+TEST_F(AsyncFdTest, TryIoNeedsNoGuard) {
+  const auto async = Make();
+  char byte = 0;
+  int calls = 0;
+  const auto receive = [&] {
+    ++calls;
+    return recv(async.fd(), &byte, 1, 0);
+  };
+  EXPECT_EQ(async.TryIo(Interest::kReadable, "recv", receive), std::nullopt);
+  EXPECT_EQ(calls, 0);
+  WriteTo(b_.get(), "x");
+  Turn();
+  EXPECT_EQ(async.TryIo(Interest::kReadable, "recv", receive)->value(), 1u);
+  EXPECT_EQ(async.TryIo(Interest::kReadable, "recv", receive), std::nullopt);
+  EXPECT_EQ(calls, 2);
+  EXPECT_TRUE(IsPending(async.Readable()));
 }
 
 TEST_F(AsyncFdTest, IoWaitsAndThenMakesTheCall) {

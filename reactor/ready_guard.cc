@@ -45,13 +45,37 @@ void ReadyGuard::ClearReady(Direction direction) const {
   if (event.has_value()) registration_->WouldBlock(*event);
 }
 
-PollResult<absl::StatusOr<ReadyGuard>> ReadyFuture::Poll(Context& cx) {
+std::optional<absl::StatusOr<ReadyGuard>> TryReady(
+    const Registration& registration, Interest interest) {
   using Result = absl::StatusOr<ReadyGuard>;
+  ReadyGuard guard(registration);
+  bool is_ready = false;
+  for (const Direction direction : {Direction::kRead, Direction::kWrite}) {
+    if (!Names(interest, direction)) continue;
+    std::optional<absl::StatusOr<ReadyEvent>> event =
+        registration.TryReady(direction);
+    if (!event.has_value()) continue;
+    if (!event->ok()) return Result((*std::move(event)).status());
+    guard.events_[static_cast<size_t>(direction)] = **event;
+    is_ready = true;
+  }
+  if (!is_ready) return std::nullopt;
+  return Result(guard);
+}
+
+PollResult<absl::StatusOr<ReadyGuard>> ReadyFuture::Poll(Context& cx) {
   if (registration_ == nullptr) {
     Panic(
         "ReadyFuture was polled after it completed; call Readable(), "
         "Writable() or Ready() again");
   }
+  PollResult<absl::StatusOr<ReadyGuard>> guard = PollGuard(cx);
+  if (guard.IsReady()) registration_ = nullptr;
+  return guard;
+}
+
+PollResult<absl::StatusOr<ReadyGuard>> ReadyFuture::PollGuard(Context& cx) {
+  using Result = absl::StatusOr<ReadyGuard>;
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
   ReadyGuard guard(*registration_);
@@ -65,14 +89,12 @@ PollResult<absl::StatusOr<ReadyGuard>> ReadyFuture::Poll(Context& cx) {
     is_ready = true;
     if (!event->ok()) {
       unit->MadeProgress();
-      registration_ = nullptr;
       return Result((*std::move(event)).status());
     }
     guard.events_[index] = **event;
   }
   if (!is_ready) return kPending;
   unit->MadeProgress();
-  registration_ = nullptr;
   return Result(guard);
 }
 

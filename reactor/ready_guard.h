@@ -87,6 +87,8 @@ class ReadyGuard {
 
  private:
   friend class ReadyFuture;
+  friend std::optional<absl::StatusOr<ReadyGuard>> TryReady(
+      const Registration& registration, Interest interest);
 
   explicit ReadyGuard(const Registration& registration)
       : registration_(&registration) {}
@@ -94,6 +96,14 @@ class ReadyGuard {
   const Registration* registration_;
   std::optional<ReadyEvent> events_[2];  // by direction; at least one is set
 };
+
+// TryReady()
+//
+// Returns a guard of the directions that `interest` names and that are ready,
+// or `std::nullopt` if none is. Never waits. Errors are those of
+// `Registration`.
+std::optional<absl::StatusOr<ReadyGuard>> TryReady(
+    const Registration& registration, Interest interest);
 
 // ReadyFuture
 //
@@ -112,6 +122,12 @@ class [[nodiscard]] ReadyFuture {
   PollResult<absl::StatusOr<ReadyGuard>> Poll(Context& cx);
 
  private:
+  template <class Attempt>
+  friend class AsyncIoFuture;
+
+  // Like `Poll()`, but can be polled again after it was ready.
+  PollResult<absl::StatusOr<ReadyGuard>> PollGuard(Context& cx);
+
   const Registration* registration_;  // null when finished
   Interest interest_;
   Waiter waiters_[2];  // by direction

@@ -4,6 +4,7 @@
 #include "rouse/reactor/registration.h"
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -121,6 +122,16 @@ PollResult<absl::StatusOr<ReadyEvent>> Registration::PollReady(
   if (word == 0) return kPending;
   if (!IsReady(direction, word)) return Result(CannotBecomeReady());
   return Result(ReadyEvent(direction, word));
+}
+
+std::optional<absl::StatusOr<ReadyEvent>> Registration::TryReady(
+    Direction direction) const {
+  using Result = absl::StatusOr<ReadyEvent>;
+  if (core_ == nullptr) return Result(CannotBecomeReady());
+  const uint64_t word = slot_->Load();
+  if (IsReady(direction, word)) return Result(ReadyEvent(direction, word));
+  if ((word & internal::ReadinessWord::kShutdown) == 0) return std::nullopt;
+  return Result(CannotBecomeReady());
 }
 
 }  // namespace rouse::reactor

@@ -34,6 +34,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -160,6 +161,10 @@ class Registration {
   // the task of the latest call.
   PollResult<absl::StatusOr<ReadyEvent>> PollReady(
       Direction direction, Context& cx, Waiter* waiter = nullptr) const;
+
+  // Returns an event if `direction` is ready, and `std::nullopt` otherwise.
+  // Never waits, and changes no wait.
+  std::optional<absl::StatusOr<ReadyEvent>> TryReady(Direction direction) const;
 
   // Reports that an attempt made after `event` was refused with EAGAIN: the
   // direction is not ready until its next event. Has no effect if the next

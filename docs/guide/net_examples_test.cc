@@ -4,9 +4,13 @@
 // The examples of net.md, word for word (net_quotes_test sees to that), and
 // tests that run them.
 
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -35,6 +39,8 @@
 #include "rouse/io/framed.h"
 #include "rouse/io/length_codec.h"
 #include "rouse/io/line_codec.h"
+#include "rouse/io/number/read_number.h"
+#include "rouse/io/number/write_number.h"
 #include "rouse/io/read_exact.h"
 #include "rouse/io/read_line.h"
 #include "rouse/io/read_to_end.h"
@@ -54,6 +60,7 @@
 #include "rouse/net/unix_listener.h"
 #include "rouse/net/unix_stream.h"
 #include "rouse/reactor/handle.h"
+#include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/runtime.h"
@@ -101,6 +108,15 @@ rouse::Co<absl::StatusOr<std::vector<std::string>>> ReadHeaders(
     if (line.empty()) co_return headers;
     headers.push_back(std::move(line));
   }
+}
+
+rouse::Co<absl::StatusOr<std::string>> ReadRecord(
+    rouse::AsyncRead auto& reader) {
+  uint32_t size = co_await rouse::OrReturn(rouse::ReadU32(reader));
+  if (size > 65536) co_return absl::ResourceExhaustedError("a large record");
+  std::string record(size, '\0');
+  co_await rouse::OrReturn(rouse::ReadExact(reader, absl::MakeSpan(record)));
+  co_return record;
 }
 
 rouse::Co<absl::Status> WriteTable(const rouse::TcpStream& stream,
@@ -210,6 +226,26 @@ rouse::Co<absl::StatusOr<size_t>> Drain(const rouse::UdpSocket& socket) {
     batch.emplace_back(absl::MakeSpan(buffer));
   }
   co_return co_await socket.RecvBatch(absl::MakeSpan(batch));
+}
+
+rouse::Co<absl::StatusOr<std::string>> ReadWhenReady(
+    const rouse::TcpStream& stream) {
+  for (;;) {
+    co_await rouse::OrReturn(stream.Readable());
+    std::string bytes(4096, '\0');
+    std::optional<absl::StatusOr<size_t>> size =
+        stream.TryRead(absl::MakeSpan(bytes));
+    if (!size.has_value()) continue;
+    bytes.resize(co_await rouse::OrReturn(*std::move(size)));
+    co_return bytes;
+  }
+}
+
+rouse::Co<absl::StatusOr<size_t>> ReceiveMessage(const rouse::UdpSocket& socket,
+                                                 msghdr& message) {
+  const auto receive = [&] { return recvmsg(socket.fd(), &message, 0); };
+  co_return co_await socket.AsyncIo(rouse::reactor::Interest::kReadable,
+                                    "recvmsg", receive);
 }
 
 rouse::Co<absl::Status> ServeMyself(const rouse::UnixListener& listener) {
@@ -374,6 +410,33 @@ TEST_F(NetExamplesTest, Datagrams) {
   ASSERT_TRUE(Run(a->SendTo("x", b->local_addr().value())).ok());
   ASSERT_TRUE(Run(AnswerOne(*b)).ok());
   EXPECT_EQ(Run(Drain(*a)).value(), 1u);
+}
+
+TEST_F(NetExamplesTest, Readiness) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(Run(client.WriteAll("hello")).ok());
+  EXPECT_EQ(Run(ReadWhenReady(server)).value(), "hello");
+
+  const auto a = rouse::UdpSocket::Bind(rouse::SocketAddr::Localhost(0));
+  const auto b = rouse::UdpSocket::Bind(rouse::SocketAddr::Localhost(0));
+  ASSERT_TRUE(Run(a->SendTo("ping", b->local_addr().value())).ok());
+  char buffer[8];
+  iovec vector = {buffer, sizeof buffer};
+  msghdr message = {};
+  message.msg_iov = &vector;
+  message.msg_iovlen = 1;
+  EXPECT_EQ(Run(ReceiveMessage(*b, message)).value(), 4u);
+  EXPECT_EQ(std::string_view(buffer, 4), "ping");
+}
+
+TEST_F(NetExamplesTest, Numbers) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(Run(rouse::WriteU32(client, 5)).ok());
+  ASSERT_TRUE(Run(client.WriteAll("hello")).ok());
+  rouse::BufReader reader(std::move(server));
+  EXPECT_EQ(Run(ReadRecord(reader)).value(), "hello");
+  ASSERT_TRUE(Run(rouse::WriteU32(client, 1 << 20)).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(Run(ReadRecord(reader)).status()));
 }
 
 TEST_F(NetExamplesTest, UnixSockets) {

@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -32,9 +33,6 @@
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::internal {
-
-inline constexpr reactor::Interest kDatagramInterest =
-    reactor::Interest::kReadable | reactor::Interest::kWritable;
 
 // RawReceived
 //
@@ -74,6 +72,10 @@ class DatagramBase : public EventedBase<S, Socket> {
 
  public:
   using typename EventedBase<S, Socket>::Waiter;
+
+  // The kinds of events for which a datagram socket is registered.
+  static constexpr reactor::Interest kInterest =
+      reactor::Interest::kReadable | reactor::Interest::kWritable;
 
   // Describes a received datagram; the buffer holds the bytes.
   struct Received {
@@ -122,6 +124,32 @@ class DatagramBase : public EventedBase<S, Socket> {
     return RecvFuture(this->self(), buffer);
   }
 
+  // Like the functions without `Try`, but return a `std::optional`, which is
+  // `std::nullopt` if the operation would have to wait (see
+  // net/evented_base.h). Take no budget.
+  std::optional<absl::StatusOr<size_t>> TrySend(std::string_view data) const {
+    return this->TryNow([this, data](Context& cx, Waiter* waiter) {
+      return PollSend(cx, data, waiter);
+    });
+  }
+  std::optional<absl::StatusOr<size_t>> TrySendTo(std::string_view data,
+                                                  const Addr& to) const {
+    return this->TryNow([this, data, &to](Context& cx, Waiter* waiter) {
+      return this->self().PollSendTo(cx, data, to, waiter);
+    });
+  }
+  std::optional<absl::StatusOr<size_t>> TryRecv(absl::Span<char> buffer) const {
+    return this->TryNow([this, buffer](Context& cx, Waiter* waiter) {
+      return RecvOp(buffer)(this->self(), cx, waiter);
+    });
+  }
+  std::optional<absl::StatusOr<Received>> TryRecvFrom(
+      absl::Span<char> buffer) const {
+    return this->TryNow([this, buffer](Context& cx, Waiter* waiter) {
+      return PollRecvFrom(cx, buffer, waiter);
+    });
+  }
+
   // Like the functions above, for hand-written futures. Without a `waiter` only
   // one task can wait to receive and one task to send: the task that polled
   // last is woken.
@@ -150,7 +178,7 @@ class DatagramBase : public EventedBase<S, Socket> {
 
   static absl::StatusOr<S> FromSocket(absl::StatusOr<Socket> socket,
                                       const reactor::Handle& handle) {
-    return DatagramBase::Register(std::move(socket), kDatagramInterest, handle);
+    return DatagramBase::Register(std::move(socket), handle);
   }
 
   // Receives one datagram. `flags` is 0 or MSG_PEEK.

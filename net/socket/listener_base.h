@@ -11,6 +11,7 @@
 #ifndef ROUSE_NET_SOCKET_LISTENER_BASE_H_
 #define ROUSE_NET_SOCKET_LISTENER_BASE_H_
 
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -56,6 +57,10 @@ class ListenerBase : public EventedBase<L, Socket> {
  public:
   using typename EventedBase<L, Socket>::Waiter;
 
+  // The kinds of events for which a listener is registered: a connection counts
+  // as something to read.
+  static constexpr reactor::Interest kInterest = reactor::Interest::kReadable;
+
   // The type of the future of `Accept()`. Subject to the rules for the futures
   // of `TcpStream`.
   using AcceptFuture = IoFuture<const L, AcceptOp>;
@@ -90,6 +95,14 @@ class ListenerBase : public EventedBase<L, Socket> {
     return AcceptFuture(this->self());
   }
 
+  // Like `Accept()`, but returns `std::optional<absl::StatusOr<Accepted>>`:
+  // `std::nullopt` if no connection can be accepted now (see
+  // net/evented_base.h). Takes no budget.
+  std::optional<absl::StatusOr<Accepted>> TryAccept() const {
+    return this->TryNow(
+        [this](Context& cx, Waiter* waiter) { return PollAccept(cx, waiter); });
+  }
+
   // Like `Accept()`, for hand-written futures. Without a `waiter` only one task
   // can wait to accept: the task that polled last is woken.
   PollResult<absl::StatusOr<Accepted>> PollAccept(
@@ -118,8 +131,7 @@ class ListenerBase : public EventedBase<L, Socket> {
 
   static absl::StatusOr<L> FromSocket(absl::StatusOr<Socket> socket,
                                       const reactor::Handle& handle) {
-    return ListenerBase::Register(std::move(socket),
-                                  reactor::Interest::kReadable, handle);
+    return ListenerBase::Register(std::move(socket), handle);
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -39,13 +40,6 @@
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::internal {
-
-// The interest includes `kPriority` because a read stops before out-of-band
-// data: only knowledge of that data shows that such a read has not emptied the
-// socket.
-inline constexpr reactor::Interest kStreamInterest =
-    reactor::Interest::kReadable | reactor::Interest::kWritable |
-    reactor::Interest::kPriority;
 
 // The meaning of a read that returns fewer bytes than requested.
 enum class ShortRead {
@@ -112,6 +106,13 @@ class StreamBase : public EventedBase<S, Socket> {
  public:
   using typename EventedBase<S, Socket>::Waiter;
 
+  // The kinds of events for which a stream is registered. They include
+  // `kPriority` because a read stops before out-of-band data: only knowledge of
+  // that data shows that such a read has not emptied the socket.
+  static constexpr reactor::Interest kInterest = reactor::Interest::kReadable |
+                                                 reactor::Interest::kWritable |
+                                                 reactor::Interest::kPriority;
+
   // The types of the futures. Polling a finished future is a `Panic()`. A
   // future can be moved until it is polled.
   using ReadFuture = rouse::ReadFuture<const S>;
@@ -146,6 +147,27 @@ class StreamBase : public EventedBase<S, Socket> {
   WriteAllFuture WriteAll(std::string_view data) const
       ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return WriteAllFuture(this->self(), data);
+  }
+
+  // Like `Read()`, `Write()` and `WriteVectored()`, but return
+  // `std::optional<absl::StatusOr<size_t>>`: `std::nullopt` if the operation
+  // would have to wait (see net/evented_base.h). Take no budget.
+  std::optional<absl::StatusOr<size_t>> TryRead(absl::Span<char> buffer) const {
+    return this->TryNow([this, buffer](Context& cx, Waiter* waiter) {
+      return PollRead(cx, buffer, waiter);
+    });
+  }
+  void TryRead(NeedsAbslMakeSpan auto&& buffer) const = delete;
+  std::optional<absl::StatusOr<size_t>> TryWrite(std::string_view data) const {
+    return this->TryNow([this, data](Context& cx, Waiter* waiter) {
+      return PollWrite(cx, data, waiter);
+    });
+  }
+  std::optional<absl::StatusOr<size_t>> TryWriteVectored(
+      absl::Span<const std::string_view> parts) const {
+    return this->TryNow([this, parts](Context& cx, Waiter* waiter) {
+      return PollWriteVectored(cx, parts, waiter);
+    });
   }
 
   // Like the functions above, for hand-written futures: a stream models
@@ -215,7 +237,7 @@ class StreamBase : public EventedBase<S, Socket> {
 
   static absl::StatusOr<S> FromSocket(absl::StatusOr<Socket> socket,
                                       const reactor::Handle& handle) {
-    return StreamBase::Register(std::move(socket), kStreamInterest, handle);
+    return StreamBase::Register(std::move(socket), handle);
   }
 
  private:

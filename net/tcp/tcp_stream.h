@@ -123,6 +123,14 @@ class TcpStream : public internal::StreamBase<TcpStream, SocketAddr>,
     return PeekFuture(*this, buffer);
   }
 
+  // Like `Peek()`, but returns `std::nullopt` instead of waiting: see
+  // `TryRead()`.
+  std::optional<absl::StatusOr<size_t>> TryPeek(absl::Span<char> buffer) const {
+    return TryNow([this, buffer](Context& cx, Waiter* waiter) {
+      return PollPeek(cx, buffer, waiter);
+    });
+  }
+
   // Like `Peek()`, for hand-written futures: see `PollRead()`.
   PollResult<absl::StatusOr<size_t>> PollPeek(Context& cx,
                                               absl::Span<char> buffer,

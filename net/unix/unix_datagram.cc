@@ -89,8 +89,7 @@ absl::StatusOr<UnixDatagram> UnixDatagram::Unbound(
 
 absl::StatusOr<std::pair<UnixDatagram, UnixDatagram>> UnixDatagram::Pair(
     const reactor::Handle& handle) {
-  return RegisterPair(Socket::OpenPair(AF_UNIX, SOCK_DGRAM),
-                      internal::kDatagramInterest, handle);
+  return RegisterPair(Socket::OpenPair(AF_UNIX, SOCK_DGRAM), handle);
 }
 
 absl::StatusOr<UnixDatagram> UnixDatagram::FromFd(

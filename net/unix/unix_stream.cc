@@ -35,8 +35,7 @@ absl::StatusOr<UnixStream> UnixStream::FromFd(OwnedFd fd,
 
 absl::StatusOr<std::pair<UnixStream, UnixStream>> UnixStream::Pair(
     const reactor::Handle& handle) {
-  return RegisterPair(Socket::OpenPair(AF_UNIX, SOCK_STREAM),
-                      internal::kStreamInterest, handle);
+  return RegisterPair(Socket::OpenPair(AF_UNIX, SOCK_STREAM), handle);
 }
 
 UnixStream::ConnectFuture UnixStream::Connect(const UnixAddr& addr,
