@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Rouse Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares Rouse with Tokio, Asio, libuv and bare loops.
+"""Compares Rouse with Tokio, Asio, libuv, Go, nginx and bare loops.
 
     tools/bazel run //benchmarks:compare                    measures all groups, and writes the page of figures in docs/
     tools/bazel run //benchmarks:compare -- echo channels   measures two groups, and prints the figures
@@ -56,9 +56,9 @@ def _added(text):
     if name in plan.LABELS:
         raise argparse.ArgumentTypeError(f"{text}: {name} is the name of a program that is compared; choose another")
     path = _user_path(path)
-    if not re.search(r"_(bench|echo|stream)$", path.name):
-        raise argparse.ArgumentTypeError(f"{text}: the name of the binary must end in _bench, _echo or _stream, which "
-                                         "says what the binary does")
+    if not re.search(r"_(bench|echo|stream|http)$", path.name):
+        raise argparse.ArgumentTypeError(f"{text}: the name of the binary must end in _bench, _echo, _stream or _http, "
+                                         "which says what the binary does")
     if not path.is_file():
         raise argparse.ArgumentTypeError(f"{text}: {path} does not exist")
     return name, path
@@ -141,8 +141,9 @@ def _includes():
 
 
 def _build():
-    _call(["tools/bazel", "build", "--config=lto", *plan.TARGETS])
+    # First, because the script installs a library that one of the targets needs.
     _call(["benchmarks/peers/build.sh"])
+    _call(["tools/bazel", "build", "--config=lto", *plan.TARGETS])
 
 
 def _raise_limit_of_files():
@@ -251,6 +252,9 @@ def main():
         if output is None:
             sys.exit("compare: --update needs --output with --quick, because coarse figures do not belong on the page")
         before = _read(output.with_suffix("") / "results.json", "--update")
+    if absent := run.not_installed(groups):
+        sys.exit(f"compare: {' and '.join(absent)} not found, which some of the groups need; on Debian, run apt-get "
+                 f"install {' '.join(absent.values())}, or name other groups")
     if not options.no_build:
         _build()
     saved = output.with_suffix("") / "results.json" if output and not before else PEERS.parent / "results.json"

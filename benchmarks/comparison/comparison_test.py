@@ -5,6 +5,7 @@
 
 import contextlib
 import copy
+import http.server
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import unittest.mock
 import xml.etree.ElementTree as ElementTree
@@ -140,6 +142,25 @@ class PlanTest(unittest.TestCase):
         # The heap's timer and the finer wheel have no counterpart in the peers.
         self.assertEqual({"timer_heap_lateness", "timer_lateness_64us", "timer_lateness_64us_ct"}, known - planned)
 
+    def test_the_peers_have_each_planned_workload(self):
+        """Compares with the sources of the peers' programs, which name a workload in quotes."""
+        peers = pathlib.Path(__file__).resolve().parent.parent / "peers"
+        sources = {"tokio": "tokio/src/bench/*.rs", "asio": "asio_bench.cc", "libuv": "uv_bench.cc",
+                   "go": "go/go_bench/*.go", "bare": "bare_bench.cc"}
+        self.assertEqual(plan.PEER_BENCHES.keys(), sources.keys())
+        for library, pattern in sources.items():
+            text = " ".join(file.read_text(encoding="utf-8") for file in peers.glob(pattern))
+            planned = {workload.name for group in plan.GROUPS for workload in group.workloads
+                       if workload.kind == "bench" and library in workload.peers.split()}
+            self.assertTrue(planned)
+            self.assertEqual(set(), {name for name in planned if f'"{name}"' not in text}, library)
+
+    def test_each_library_has_a_label(self):
+        libraries = {library for group in plan.GROUPS for workload in group.workloads
+                     for library in getattr(workload, "peers", "").split()}
+        self.assertEqual(set(), libraries - plan.LABELS.keys())
+        self.assertEqual(set(), set(plan.COUNTED) - plan.LABELS.keys())
+
     def test_directions(self):
         self.assertEqual(["lower", "higher", ""], [plan.direction(unit) for unit in ("ns/op", "req/s", "cores")])
 
@@ -232,8 +253,8 @@ class PageTest(unittest.TestCase):
         self.assertIn("\nOther processes used 0.01 cores during the runs (median; at most 0.30).\n", self.text)
 
     def test_counts_figures(self):
-        self.assertEqual([(2, 0, 0), (0, 0, 1), (0, 0, 0)],
-                         [page.counts(RESULTS, peer) for peer in ("tokio", "asio", "libuv")])
+        self.assertEqual([(2, 0, 0), (0, 0, 1), (0, 0, 0), (0, 0, 0), (0, 0, 0)],
+                         [page.counts(RESULTS, peer) for peer in plan.COUNTED])
         self.assertIn("| Tokio | 2 | 0 | 0 |\n| Asio | 0 | 0 | 1 |\n\n", self.text)
 
     def test_lines_of_paragraphs_are_short(self):
@@ -318,7 +339,7 @@ class RunTest(unittest.TestCase):
 
     def script(self, name, text):
         path = self.folder / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
         path.chmod(0o755)
         return path
@@ -388,6 +409,28 @@ class RunTest(unittest.TestCase):
                          run.run(load, self.folder / "benchmarks/rouse_echo", self.programs, 1.5))
         self.assertRegex((self.folder / "benchmarks/rouse_echo.called").read_text(), r"^\d+ mt 1\n$")
 
+    def test_runs_an_example_as_a_server(self):
+        # The server has arguments of its own, and a folder that is deleted.
+        hello = self.script("examples/http_hello/http_hello",
+                            f'touch "$TMPDIR/file"; echo "$@ $TMPDIR" >{self.folder}/called; exec sleep 60')
+        self.script("http_load", f"until [ -s {self.folder}/called ]; do sleep 0.01; done; echo rate $1 req/s")
+        load = plan.Load("l", "", "", "http", ("http_load", "PORT"))
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("needs two CPUs")
+        self.assertEqual({"rouse": hello}, self.programs.all_of(load))
+        [(_, port, _)] = run.run(load, hello, self.programs, 1)
+        arguments, folder = (self.folder / "called").read_text(encoding="utf-8").split()
+        self.assertEqual(f"--port={port:.0f}", arguments)
+        self.assertFalse(os.path.exists(folder))
+
+    def test_names_programs_that_are_not_installed(self):
+        echo = plan.Group("e", "E", "", (plan.Load("l", "", "", "echo", ("echo_load", "PORT")),))
+        hello = plan.Group("h", "H", "", (plan.Load("l", "", "", "http", ("http_load", "PORT")),))
+        needed = {"http": {"no-such-server": "its-package", "sh": "dash"}}
+        with unittest.mock.patch.object(plan, "NEEDED", needed):
+            self.assertEqual({}, run.not_installed([echo]))
+            self.assertEqual({"no-such-server": "its-package"}, run.not_installed([echo, hello]))
+
     def test_says_why_a_server_exited(self):
         self.script("benchmarks/rouse_echo", "echo no sockets; exit 1")
         self.script("echo_load", 'while kill -0 "$2" && [ "$(cut -d" " -f3 /proc/$2/stat)" != Z ]; do sleep 0.01; done\n'
@@ -420,6 +463,80 @@ class RunTest(unittest.TestCase):
     def test_every_program_begins_a_round(self):
         self.assertEqual(["abc", "bca", "cab", "abc"],
                          ["".join(run.rotated(list("abc"), number)) for number in range(4)])
+
+
+WRK = """\
+Running 2s test @ http://127.0.0.1:8080/
+  1 threads and 64 connections
+  Thread Stats   Avg      Stdev     Max   +/- Stdev
+    Latency     1.02ms  170.50us   8.61ms   93.50%
+    Req/Sec    62.60k     2.15k   65.31k    85.00%
+  Latency Distribution
+     50%  998.00us
+     75%    1.05ms
+     90%    1.11ms
+     99%    1.50ms
+  124600 requests in 2.00s, 11.17MB read
+Requests/sec:  62299.87
+Transfer/sec:      5.58MB
+"""
+
+
+class HttpLoadTest(unittest.TestCase):
+    """Runs http_load with a small script in place of wrk, against a server of Python."""
+
+    def load(self, report, answer=b"hello\n"):
+        class Handler(http.server.BaseHTTPRequestHandler):
+
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        self.addCleanup(server.server_close)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+            wrk = pathlib.Path(folder) / "wrk"
+            wrk.write_text(f"#!/bin/sh\necho \"$@\" >>{folder}/called\ncat <<'END'\n{report}\nEND\n", encoding="utf-8")
+            wrk.chmod(0o755)
+            env = dict(os.environ, PATH=f"{folder}:{os.environ['PATH']}")
+            command = [sys.executable, "-B", compare.HERE.parent / "peers/http_load.py", str(server.server_port), "64",
+                       "1.5", str(os.getpid())]
+            done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+            called = pathlib.Path(folder) / "called"
+            return done, called.read_text(encoding="utf-8") if called.exists() else "", server.server_port
+
+    def test_prints_figures(self):
+        done, called, port = self.load(WRK)
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        self.assertEqual([f"--threads=1 --connections=64 --duration={seconds}s --latency http://127.0.0.1:{port}/"
+                          for seconds in (1, 2)], called.splitlines())
+        figures = summary.parse(done.stdout)
+        self.assertEqual(["rate", "server_cpu", "server_user", "server_cores", "p50", "p99"],
+                         [name for name, _, _ in figures])
+        self.assertEqual([("rate", 62300, "req/s"), ("p50", 998, "us"), ("p99", 1500, "us")],
+                         [figures[0], *figures[4:]])
+
+    def test_rejects_errors(self):
+        for report, message in (
+            (f"{WRK}  Socket errors: connect 0, read 3, write 0, timeout 0\n", "wrk: Socket errors: connect 0, read 3"),
+            (f"{WRK}  Non-2xx or 3xx responses: 7\n", "wrk: Non-2xx or 3xx responses: 7"),
+            (WRK.replace("124600 requests", "0 requests"), "wrk: the server answered nothing"),
+            (WRK.replace("99%", "98%"), "wrk: unknown report: "),
+        ):
+            done, _, _ = self.load(report)
+            self.assertEqual((1, ""), (done.returncode, done.stdout))
+            self.assertIn(f"http_load: {message}", done.stderr)
+
+    def test_rejects_another_answer(self):
+        done, called, _ = self.load(WRK, b"hullo\n")
+        self.assertEqual((1, ""), (done.returncode, called))
+        self.assertIn("http_load: GET /: status 200 and b'hullo\\n', instead of 200 and b'hello\\n'", done.stderr)
 
 
 class CommandLineTest(unittest.TestCase):
@@ -459,7 +576,7 @@ class CommandLineTest(unittest.TestCase):
             (["--rounds", "2"], "2: quartiles need at least 3 rounds"),
             (["--add", "mine"], "mine: write NAME=BINARY; NAME has at most 10 letters, digits and _"),
             (["--add", "tokio=x_bench"], "tokio is the name of a program that is compared; choose another"),
-            (["--add", "mine=tool"], "the name of the binary must end in _bench, _echo or _stream"),
+            (["--add", "mine=tool"], "the name of the binary must end in _bench, _echo, _stream or _http"),
             (["--add", "mine=my_bench"], "my_bench does not exist"),
             (["--update"], "--update: name the groups to measure again"),
             (["--update", "--quick", "echo"], "--update needs --output with --quick"),

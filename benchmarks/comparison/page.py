@@ -35,11 +35,11 @@ METRICS = {
 }
 
 INTRODUCTION = """\
-# Rouse compared with Tokio, Asio and libuv
+# Rouse compared with Tokio, Asio, libuv and Go
 
-This page compares Rouse with Tokio, Asio, libuv and bare loops, which do the same work without a runtime. One command
-measures everything and writes this page: see [benchmarks](../benchmarks/README.md), which also says how the programs
-are built. Changes by hand are lost.
+This page compares Rouse with Tokio, Asio, libuv, Go, nginx and bare loops, which do the same work without a runtime. One
+command measures everything and writes this page: see [benchmarks](../benchmarks/README.md), which also says how the
+programs are built. Changes by hand are lost.
 """
 
 READING = f"""\
@@ -198,7 +198,7 @@ def counts(results, peer):
 
 def _overview(results):
     lines = ["| Compared with | Rouse is better | Rouse is worse | No difference shown |", "|---|---|---|---|"]
-    for peer in ("tokio", "asio", "libuv"):
+    for peer in plan.COUNTED:
         if any(numbers := counts(results, peer)):
             lines.append(f"| {label(peer)} | " + " | ".join(map(str, numbers)) + " |")
     return "## Overview\n\nThe number of figures in the charts below:\n\n" + "\n".join(lines)

@@ -5,15 +5,36 @@
 import dataclasses
 
 # The name of a program's library, and how the charts call it. Rouse is always first.
-LABELS = {"rouse": "Rouse", "tokio": "Tokio", "asio": "Asio", "libuv": "libuv", "bare": "bare loop",
-          "abseil": "Abseil"}
+LABELS = {"rouse": "Rouse", "tokio": "Tokio", "asio": "Asio", "libuv": "libuv", "go": "Go", "bare": "bare loop",
+          "nginx": "nginx", "abseil": "Abseil"}
+
+# The libraries that the overview of the page counts figures of. A bare loop is no competitor.
+COUNTED = ("tokio", "asio", "libuv", "go", "nginx")
+
+# Rouse's programs, by kind.
+ROUSE_PROGRAMS = {
+    "bench": "//benchmarks:rouse_bench",
+    "echo": "//benchmarks:rouse_echo",
+    "stream": "//benchmarks:rouse_stream",
+    "http": "//examples/http_hello:http_hello",
+}
 
 # The servers of the peers, by kind and library.
 PEER_SERVERS = {
-    "echo": {"tokio": "tokio_echo", "asio": "asio_echo", "libuv": "uv_echo", "bare": "epoll_echo"},
-    "stream": {"tokio": "tokio_stream", "asio": "asio_stream", "libuv": "uv_stream", "bare": "epoll_stream"},
+    "echo": {"tokio": "tokio_echo", "asio": "asio_echo", "libuv": "uv_echo", "go": "go_echo", "bare": "epoll_echo"},
+    "stream": {"tokio": "tokio_stream", "asio": "asio_stream", "libuv": "uv_stream", "go": "go_stream",
+               "bare": "epoll_stream"},
+    "http": {"go": "go_http", "nginx": "nginx_http"},
 }
-PEER_BENCHES = {"tokio": "tokio_bench", "asio": "asio_bench", "libuv": "uv_bench", "bare": "bare_bench"}
+PEER_BENCHES = {"tokio": "tokio_bench", "asio": "asio_bench", "libuv": "uv_bench", "go": "go_bench",
+                "bare": "bare_bench"}
+
+# The arguments of a server that is not run as `PROGRAM PORT ct` or `PROGRAM PORT mt 1`, by program.
+ARGUMENTS = {"http_hello": ("--port=PORT",)}
+
+# The programs that a kind of load needs and that peers/build.sh does not install, with the package of Debian. The
+# package of nginx starts a server, which a user may not want.
+NEEDED = {"http": {"nginx": "nginx-light", "wrk": "wrk"}}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +52,7 @@ class Workload:
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-    """One load of a server. The server is run as `PROGRAM PORT ct` or `PROGRAM PORT mt 1`."""
+    """One load of a server. The server is run as `PROGRAM PORT ct` or `PROGRAM PORT mt 1`: see also `ARGUMENTS`."""
 
     name: str
     peers: str
@@ -82,10 +103,10 @@ class Group:
 
 
 def _loads(names, peers_of, make):
-    """Returns the loads for both kinds of runtime. Only Tokio's servers have workers besides Rouse's."""
+    """Returns the loads for both kinds of runtime. Only Tokio's and Go's servers have workers besides Rouse's."""
     loads = []
     for suffix, runtime in (("", ("ct",)), ("_worker", ("mt", "1"))):
-        peers = peers_of if runtime == ("ct",) else "tokio"
+        peers = peers_of if runtime == ("ct",) else "tokio go"
         loads += [make(name, suffix, peers, runtime) for name in names]
     return tuple(loads)
 
@@ -112,23 +133,30 @@ def _stream(mode_and_count, suffix, peers, runtime):
                 ("stream_load", "PORT", mode, str(count), "SECONDS", "PID"), runtime)
 
 
-SERVERS = "tokio asio libuv bare"
+def _http(count):
+    return Load(f"http_{count}", "go nginx", f"GET / on each of {count:,} connections", "http",
+                ("http_load", "PORT", str(count), "SECONDS", "PID"), cost=4.0)
+
+
+SERVERS = "tokio asio libuv go bare"
 
 GROUPS = (
     Group(
         "scheduler", "Scheduler with two workers",
         "Spawning, joining and yielding on the multi-thread runtime. The names without \"worker\" are those of "
-        "Tokio's own benchmarks. The peers of `spawn_join_worker` include a loop on one thread.",
+        "Tokio's own benchmarks. The peers of `spawn_join_worker` include a loop on one thread. Go has no thread outside "
+        "its scheduler: \"the thread in BlockOn()\" is the goroutine of `main`, here and in other groups, and a "
+        "sync.WaitGroup joins tasks.",
         (
-            Workload("spawn_many_local", "tokio asio", "10,000 tasks from the thread in BlockOn()"),
-            Workload("spawn_many_worker", "tokio asio", "10,000 tasks from a task"),
-            Workload("spawn_join_worker", "tokio bare", "a task spawns and joins 10,000 tasks"),
+            Workload("spawn_many_local", "tokio asio go", "10,000 tasks from the thread in BlockOn()"),
+            Workload("spawn_many_worker", "tokio asio go", "10,000 tasks from a task"),
+            Workload("spawn_join_worker", "tokio go bare", "a task spawns and joins 10,000 tasks"),
             Workload("spawn_many_remote_idle", "tokio asio", "10,000 tasks from a thread outside"),
             Workload("spawn_many_remote_busy1", "tokio", "the same, while tasks stall and yield"),
             Workload("spawn_many_remote_busy2", "tokio", "the same, while tasks stall and respawn"),
-            Workload("yield_many", "tokio asio", "200 tasks yield 1,000 times each"),
-            Workload("ping_pong", "tokio asio", "1,000 pairs of tasks signal each other"),
-            Workload("chained_spawn", "tokio asio", "each of 1,000 tasks spawns the next"),
+            Workload("yield_many", "tokio asio go", "200 tasks yield 1,000 times each"),
+            Workload("ping_pong", "tokio asio go", "1,000 pairs of tasks signal each other"),
+            Workload("chained_spawn", "tokio asio go", "each of 1,000 tasks spawns the next"),
             Workload("round_trip_outside", "tokio", "a thread outside spawns a task and waits for its end"),
         ),
     ),
@@ -136,30 +164,31 @@ GROUPS = (
         "scheduler_1", "Scheduler with one worker",
         "The same with one worker. These figures vary least.",
         (
-            Workload("spawn_many_worker", "tokio asio", "10,000 tasks from a task", workers=1),
-            Workload("spawn_join_worker", "tokio bare", "a task spawns and joins 10,000 tasks", workers=1),
-            Workload("yield_many", "tokio asio", "200 tasks yield 1,000 times each", workers=1),
-            Workload("ping_pong", "tokio asio", "1,000 pairs of tasks signal each other", workers=1),
-            Workload("chained_spawn", "tokio asio", "each of 1,000 tasks spawns the next", workers=1),
+            Workload("spawn_many_worker", "tokio asio go", "10,000 tasks from a task", workers=1),
+            Workload("spawn_join_worker", "tokio go bare", "a task spawns and joins 10,000 tasks", workers=1),
+            Workload("yield_many", "tokio asio go", "200 tasks yield 1,000 times each", workers=1),
+            Workload("ping_pong", "tokio asio go", "1,000 pairs of tasks signal each other", workers=1),
+            Workload("chained_spawn", "tokio asio go", "each of 1,000 tasks spawns the next", workers=1),
         ),
     ),
     Group(
         "stuck_spawner", "Rescue from a worker that computes",
         "A task spawns three tasks and then computes for 9 ms, while the other worker is free after 1 ms. The figure "
         "is the time until the first of the three tasks begins on the other worker.",
-        (Workload("stuck_spawner", "tokio", "delay of the first spawned task", cost=2.2),),
+        (Workload("stuck_spawner", "tokio go", "delay of the first spawned task", cost=2.2),),
         charted=("p50", "p99"),
     ),
     Group(
         "current_thread", "Current-thread scheduler",
-        "The same kinds of workloads on the current-thread runtime, on one thread.",
+        "The same kinds of workloads on the current-thread runtime, on one thread. Go has a single scheduler, which has one "
+        "thread here, and in all workloads whose name ends in `_ct`.",
         (
-            Workload("ct_spawn_local", "tokio bare", "spawns and joins 1,000 tasks"),
-            Workload("ct_spawn_detached", "tokio asio bare", "spawns 1,000 tasks that nobody joins"),
+            Workload("ct_spawn_local", "tokio go bare", "spawns and joins 1,000 tasks"),
+            Workload("ct_spawn_detached", "tokio asio go bare", "spawns 1,000 tasks that nobody joins"),
             Workload("ct_spawn_remote_idle", "tokio", "spawns 1,000 tasks before the runtime is entered"),
-            Workload("ct_yield", "tokio asio bare", "200 tasks yield 1,000 times each"),
-            Workload("ct_yield_single", "tokio asio", "a single task yields 10,000 times"),
-            Workload("ct_ping_pong", "tokio", "1,000 pairs of tasks signal each other"),
+            Workload("ct_yield", "tokio asio go bare", "200 tasks yield 1,000 times each"),
+            Workload("ct_yield_single", "tokio asio go", "a single task yields 10,000 times"),
+            Workload("ct_ping_pong", "tokio go", "1,000 pairs of tasks signal each other"),
         ),
     ),
     Group(
@@ -167,10 +196,10 @@ GROUPS = (
         "Trees of tasks that do next to nothing, so that the cost of a task remains. The figure is the time of one "
         "task.",
         (
-            Workload("skynet", "tokio asio", "1,111,111 tasks, ten children each; two workers", cost=6.0),
-            Workload("skynet_ct", "tokio", "the same on the current thread", cost=6.0),
-            Workload("fib30", "tokio", "1,346,268 tasks, one of two calls is spawned; two workers", cost=4.0),
-            Workload("fib30_ct", "tokio", "the same on the current thread", cost=4.0),
+            Workload("skynet", "tokio asio go", "1,111,111 tasks, ten children each; two workers", cost=6.0),
+            Workload("skynet_ct", "tokio go", "the same on the current thread", cost=6.0),
+            Workload("fib30", "tokio go", "1,346,268 tasks, one of two calls is spawned; two workers", cost=4.0),
+            Workload("fib30_ct", "tokio go", "the same on the current thread", cost=4.0),
         ),
     ),
     Group(
@@ -178,20 +207,20 @@ GROUPS = (
         "Words sent between tasks. A name that ends in `_ct` is on the current-thread runtime; the others are on two "
         "workers.",
         (
-            Workload("mpsc_bounded100_1p", "tokio asio", "1 sender, 100 places"),
-            Workload("mpsc_bounded100_1p_ct", "tokio asio bare", "1 sender, 100 places"),
-            Workload("mpsc_bounded1000_1p", "tokio asio", "1 sender, 1,000 places"),
-            Workload("mpsc_bounded1000_1p_ct", "tokio asio", "1 sender, 1,000 places"),
-            Workload("mpsc_bounded100_5p", "tokio", "5 senders, 100 places, to the thread in BlockOn()"),
+            Workload("mpsc_bounded100_1p", "tokio asio go", "1 sender, 100 places"),
+            Workload("mpsc_bounded100_1p_ct", "tokio asio go bare", "1 sender, 100 places"),
+            Workload("mpsc_bounded1000_1p", "tokio asio go", "1 sender, 1,000 places"),
+            Workload("mpsc_bounded1000_1p_ct", "tokio asio go", "1 sender, 1,000 places"),
+            Workload("mpsc_bounded100_5p", "tokio go", "5 senders, 100 places, to the thread in BlockOn()"),
             Workload("mpsc_bounded1m_5p", "tokio", "5 senders, 1,000,000 places, to that thread"),
-            Workload("mpsc_bounded1000_5p", "tokio asio", "5 senders, 1,000 places"),
+            Workload("mpsc_bounded1000_5p", "tokio asio go", "5 senders, 1,000 places"),
             Workload("mpsc_unbounded_1p", "tokio", "1 sender, no limit"),
             Workload("mpsc_unbounded_1p_ct", "tokio", "1 sender, no limit"),
             Workload("mpsc_unbounded_5p", "tokio", "5 senders, no limit"),
-            Workload("oneshot_ready", "tokio", "create, send, receive; no task waits"),
-            Workload("request_reply", "tokio", "mpsc there, oneshot back; from the thread in BlockOn()"),
-            Workload("request_reply_worker", "tokio", "mpsc there, oneshot back; from a task"),
-            Workload("request_reply_ct", "tokio", "mpsc there, oneshot back"),
+            Workload("oneshot_ready", "tokio go", "create, send, receive; no task waits"),
+            Workload("request_reply", "tokio go", "mpsc there, oneshot back; from the thread in BlockOn()"),
+            Workload("request_reply_worker", "tokio go", "mpsc there, oneshot back; from a task"),
+            Workload("request_reply_ct", "tokio go", "mpsc there, oneshot back"),
             Workload("broadcast_10", "tokio", "10 receivers; time for each value and receiver"),
             Workload("broadcast_10_ct", "tokio", "10 receivers; time for each value and receiver"),
             Workload("watch_100", "tokio", "a change that 100 receivers see"),
@@ -201,17 +230,18 @@ GROUPS = (
     Group(
         "sync", "Locks and notifications",
         "Contended workloads have eight tasks on two workers. In `mutex_handoff`, each holder yields with the lock, so "
-        "that every unlock passes the lock to a task that waits.",
+        "that every unlock passes the lock to a task that waits. Go's mutex lets the task that runs lock again while others "
+        "wait; its notifications and semaphores are channels.",
         (
-            Workload("notify_permit", "tokio", "notify, and find the permit"),
-            Workload("notify_ping_pong", "tokio", "round trip between two tasks; two workers"),
-            Workload("notify_ping_pong_ct", "tokio", "round trip between two tasks"),
-            Workload("mutex_uncontended", "tokio", "lock and unlock"),
-            Workload("mutex_contended", "tokio", "eight tasks lock and unlock"),
+            Workload("notify_permit", "tokio go", "notify, and find the permit"),
+            Workload("notify_ping_pong", "tokio go", "round trip between two tasks; two workers"),
+            Workload("notify_ping_pong_ct", "tokio go", "round trip between two tasks"),
+            Workload("mutex_uncontended", "tokio go", "lock and unlock"),
+            Workload("mutex_contended", "tokio go", "eight tasks lock and unlock"),
             Workload("mutex_handoff", "tokio", "eight tasks yield with the lock"),
             Workload("mutex_handoff_ct", "tokio", "eight tasks yield with the lock"),
-            Workload("semaphore_uncontended", "tokio", "acquire and release"),
-            Workload("semaphore_contended", "tokio", "eight tasks share two permits"),
+            Workload("semaphore_uncontended", "tokio go", "acquire and release"),
+            Workload("semaphore_contended", "tokio go", "eight tasks share two permits"),
         ),
     ),
     Group(
@@ -219,37 +249,40 @@ GROUPS = (
         "A timeout that does not expire is armed and cancelled. libuv and the bare loop have no tasks, and libuv arms "
         "a timer without reading the clock.",
         (
-            Workload("timer_seq_cancel", "tokio", "one after another, on a worker"),
-            Workload("timer_seq_cancel_ct", "tokio asio libuv bare", "one after another"),
-            Workload("timer_seq_cancel_x2", "tokio", "one after another, on two workers at once"),
-            Workload("timer_bulk_cancel", "tokio", "a million timers at once, on a worker", cost=3.0),
-            Workload("timer_bulk_cancel_ct", "tokio asio libuv bare", "a million timers at once", cost=3.0),
+            Workload("timer_seq_cancel", "tokio go", "one after another, on a worker"),
+            Workload("timer_seq_cancel_ct", "tokio asio libuv go bare", "one after another"),
+            Workload("timer_seq_cancel_x2", "tokio go", "one after another, on two workers at once"),
+            Workload("timer_bulk_cancel", "tokio go", "a million timers at once, on a worker", cost=3.0),
+            Workload("timer_bulk_cancel_ct", "tokio asio libuv go bare", "a million timers at once", cost=3.0),
         ),
     ),
     Group(
         "lateness", "Lateness of timers",
         "The delay between the deadline and the moment when the task runs, for 100,000 deadlines within a second. "
-        "Rouse's and Tokio's timers have a resolution of 1 ms.",
+        "Rouse's and Tokio's timers have a resolution of 1 ms. A task that is "
+        "spawned after its deadline is late, too.",
         (
-            Workload("timer_lateness", "tokio asio", "two workers", cost=1.6),
-            Workload("timer_lateness_ct", "tokio asio bare", "one thread", cost=1.6),
+            Workload("timer_lateness", "tokio asio go", "two workers", cost=1.6),
+            Workload("timer_lateness_ct", "tokio asio go bare", "one thread", cost=1.6),
         ),
         charted=("p50", "p99"),
     ),
     Group(
         "sleepers", "A million sleeping tasks",
         "Each of a million tasks sleeps for two seconds. The figures are the resident memory of a task, and the time "
-        "of a task beyond the two seconds. libuv and the bare loop have timers without tasks of a runtime.",
+        "of a task beyond the two seconds. libuv and the bare loop have timers without tasks of a runtime. A program has "
+        "no figure for memory if the program takes over two seconds to spawn the tasks.",
         (
-            Workload("timer_1m_tasks", "tokio asio", "two workers", cost=4.0),
-            Workload("timer_1m_tasks_ct", "tokio asio libuv bare", "one thread", cost=4.0),
+            Workload("timer_1m_tasks", "tokio asio go", "two workers", cost=4.0),
+            Workload("timer_1m_tasks_ct", "tokio asio libuv go bare", "one thread", cost=4.0),
         ),
         charted=("rss_per_task", "overhead_over_2s"),
     ),
     Group(
         "echo", "Echo server",
         "The server has one CPU and the load has another CPU. A connection sends 64 bytes, waits for the answer, and "
-        "sends again. Servers run on one thread; \"worker\" is the multi-thread runtime with one worker.",
+        "sends again. Servers run on one thread; \"worker\" is the multi-thread runtime with one worker, which is the "
+        "same for Go.",
         _loads((1, 64, 1_000), SERVERS, _echo),
         charted=("rate", "server_cpu"),
     ),
@@ -274,14 +307,22 @@ GROUPS = (
         charted=("rate", "server_cpu"),
     ),
     Group(
+        "http", "HTTP server",
+        "Rouse's example http_hello, Go's net/http and nginx answer `GET /` with `hello`. The server has one CPU, and wrk, "
+        "which loads the server, has another CPU. Connections stay open. Only Rouse's answer has no Date; nginx names "
+        "itself, too. Rouse's example limits the time of each request with timers, as nginx does.",
+        (_http(64), _http(1_000)),
+        charted=("rate", "server_cpu", "p99"),
+    ),
+    Group(
         "memory", "Memory of tasks, coroutines and channels",
         "A program makes 200,000 objects. The figure is the resident memory of one object, with all its allocations. "
-        "The handles do not count.",
+        "The handles do not count. Go has a collector, whose memory counts.",
         (
-            Workload("memory_task_ct", "tokio", "a task that waits for a notification"),
+            Workload("memory_task_ct", "tokio go", "a task that waits for a notification"),
             Workload("memory_coroutine", "tokio", "a coroutine before its first poll; Tokio's is a boxed future"),
-            Workload("memory_oneshot", "tokio", "an empty oneshot channel"),
-            Workload("memory_bounded100", "tokio", "an empty channel with 100 places for 8 bytes each"),
+            Workload("memory_oneshot", "tokio go", "an empty oneshot channel"),
+            Workload("memory_bounded100", "tokio go", "an empty channel with 100 places for 8 bytes each"),
             Workload("memory_unbounded", "tokio", "an empty channel without a limit"),
         ),
         charted=("memory",),
@@ -302,10 +343,12 @@ GROUPS = (
     Group(
         "sizes", "Sizes of programs",
         "Programs without symbols, linked as each build system links by default: Rouse and Tokio are in the program, "
-        "Asio has only headers, and libuv, the C++ library and the C library are shared.",
+        "Asio has only headers, and libuv, the C++ library and the C library are shared. Go's programs contain "
+        "everything.",
         (
             Size("hello", "two tasks, a timer, a deadline",
-                 {"rouse": "//examples/hello:hello", "tokio": "tokio_hello", "asio": "asio_hello"}),
+                 {"rouse": "//examples/hello:hello", "tokio": "tokio_hello", "asio": "asio_hello",
+                  "go": "go_hello"}),
             Size("echo", "an echo server",
                  {"rouse": "//benchmarks:rouse_echo", **PEER_SERVERS["echo"]}),
         ),
@@ -313,7 +356,7 @@ GROUPS = (
 )
 
 # The targets that Bazel builds.
-TARGETS = ("//benchmarks:rouse_bench", "//benchmarks:rouse_echo", "//benchmarks:rouse_stream", "//examples/hello:hello")
+TARGETS = (*ROUSE_PROGRAMS.values(), "//examples/hello:hello")
 
 
 def group(name):

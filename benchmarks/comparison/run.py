@@ -53,7 +53,7 @@ class Programs:
             return {name: self._target(program) if program.startswith("//") else self.peers / program
                     for name, program in workload.programs.items()}
         peers = plan.PEER_BENCHES if workload.kind == "bench" else plan.PEER_SERVERS[workload.kind]
-        found = {"rouse": self._target(f"//benchmarks:rouse_{workload.kind}")}
+        found = {"rouse": self._target(plan.ROUSE_PROGRAMS[workload.kind])}
         found |= {name: self.peers / peers[name] for name in workload.peers.split()}
         found |= {name: path for name, path in self.added.items() if path.name.endswith(f"_{workload.kind}")}
         return found
@@ -71,6 +71,14 @@ class Programs:
 
     def _target(self, label):
         return self.rouse / label.removeprefix("//").replace(":", "/")
+
+
+def not_installed(groups):
+    """Returns {program: package of Debian} for the programs that the groups need and the system does not have."""
+    kinds = dict.fromkeys(workload.kind for group in groups for workload in group.workloads)
+    path = os.environ.get("PATH", "") + ":/usr/sbin"  # where Debian has nginx
+    return {program: package for kind in kinds for program, package in plan.NEEDED.get(kind, {}).items()
+            if not shutil.which(program, path=path)}
 
 
 def _unused_port():
@@ -111,9 +119,12 @@ def _run_bench(workload, path, seconds):
 def _run_server(workload, path, programs, seconds):
     cpus = [str(cpu) for cpu in sorted(os.sched_getaffinity(0))[:2]]
     port = str(_unused_port())
-    with tempfile.TemporaryFile(mode="w+") as messages:
-        command = ["taskset", "-c", cpus[0], str(path), port, *workload.runtime]
-        with subprocess.Popen(command, stdout=messages, stderr=messages) as server:
+    arguments = plan.ARGUMENTS.get(path.name, ("PORT", *workload.runtime))
+    # The server's files, if it has any, are deleted with the folder.
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile(mode="w+") as messages:
+        command = ["taskset", "-c", cpus[0], str(path), *(word.replace("PORT", port) for word in arguments)]
+        env = dict(os.environ, TMPDIR=folder)
+        with subprocess.Popen(command, stdout=messages, stderr=messages, env=env) as server:
             try:
                 values = {"PORT": port, "SECONDS": str(seconds), "PID": str(server.pid)}
                 words = [values.get(word, word) for word in workload.command]

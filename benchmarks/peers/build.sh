@@ -2,7 +2,8 @@
 #
 # Builds the peers' programs, and the programs that load servers, on Debian 12. Writes the programs to
 # ${PEERS_OUT:-$HOME/.cache/rouse-peers}/bin, and the versions to the file `versions` there. Installs
-# missing packages with apt-get.
+# missing packages with apt-get, among them the library that //examples/http_hello needs. Does not install
+# nginx and wrk, which only the group `http` needs: the package of nginx starts a server.
 #
 # Uses Debian's Tokio or, if TOKIO_REGISTRY names a folder of unpacked crates, the Tokio in that
 # folder. Uses the cargo on the PATH.
@@ -19,7 +20,8 @@ as_root() {
 }
 
 install_packages() {
-  local wanted=(g++ libasio-dev libuv1-dev librust-tokio-dev python3) package missing=()
+  local wanted=(g++ golang-go libasio-dev libhttp-parser-dev libuv1-dev librust-tokio-dev python3)
+  local package missing=()
   command -v cargo >/dev/null || wanted+=(cargo)
   for package in "${wanted[@]}"; do
     [[ $(dpkg-query -W -f '${db:Status-Status}' "${package}" 2>/dev/null) == installed ]] ||
@@ -63,6 +65,22 @@ END
   install "${work}/target/release/"tokio_{bench,echo,hello,stream} "${out}/bin/"
 }
 
+build_go() {
+  local program
+  mkdir -p "${out}/go"
+  for program in go_bench go_echo go_hello go_http go_stream; do
+    (cd "${sources}/go" &&
+      env -u GOTOOLCHAIN GOFLAGS=-mod=mod GOPROXY=off GOWORK=off GOCACHE="${out}/go/cache" \
+        go build -trimpath -o "${out}/bin/${program}" "./${program}")
+  done
+}
+
+# Installs the programs that are scripts.
+install_scripts() {
+  install "${sources}/http_load.py" "${out}/bin/http_load"
+  install "${sources}/nginx_http.sh" "${out}/bin/nginx_http"
+}
+
 # Prints a line `NAME VERSION` for each peer and compiler.
 versions() {
   local asio
@@ -72,6 +90,10 @@ ASIO_VERSION' | g++ -E -P - | tail -n 1)"
   echo "Asio $((asio / 100000)).$((asio / 100 % 1000)).$((asio % 100))"
   echo "libuv $(echo '#include <uv/version.h>
 UV_VERSION_MAJOR.UV_VERSION_MINOR.UV_VERSION_PATCH' | gcc -E -P - | tail -n 1 | tr -d ' ')"
+  go version | sed -E 's/^go version go([^ ]+).*/Go \1/'
+  # The folder that contains nginx is not on every user's PATH.
+  (PATH="${PATH}:/usr/sbin" nginx -v 2>&1 || true) | sed -n 's|^nginx version: nginx/\([^ ]*\).*|nginx \1|p'
+  (wrk -v 2>&1 || true) | sed -nE 's|^wrk [^0-9]*([0-9.]+).*|wrk \1|p'
   rustc --version | sed -E 's/^(rustc [^ ]+).*/\1/'
   echo "g++ $(g++ -dumpfullversion)"
 }
@@ -79,5 +101,7 @@ UV_VERSION_MAJOR.UV_VERSION_MINOR.UV_VERSION_PATCH' | gcc -E -P - | tail -n 1 | 
 install_packages
 build_native
 build_tokio
+build_go
+install_scripts
 versions >"${out}/bin/versions"
 echo "The programs are in ${out}/bin, with $(head -n 1 "${out}/bin/versions")."

@@ -1,0 +1,3 @@
+module rouse/benchmarks/peers/go
+
+go 1.19
