@@ -138,6 +138,11 @@ rouse_library(future
 
 rouse_library(io
   HEADERS
+    io/adapt/chain_reader.h
+    io/adapt/constant_io.h
+    io/adapt/locked_split.h
+    io/adapt/records.h
+    io/adapt/take_reader.h
     io/async_read.h
     io/async_write.h
     io/buf_reader.h
