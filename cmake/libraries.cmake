@@ -148,6 +148,8 @@ rouse_library(io
     io/buf_reader.h
     io/buf_writer.h
     io/codec.h
+    io/codec/any_delimiter_codec.h
+    io/codec/bytes_codec.h
     io/copy.h
     io/copy_bidirectional.h
     io/copy_loop.h
@@ -174,6 +176,7 @@ rouse_library(io
     io/write_all.h
     io/write_some.h
   SOURCES
+    io/codec/any_delimiter_codec.cc
     io/duplex.cc
     io/fd/adopt_fd.cc
     io/fd/io_future.cc

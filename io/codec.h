@@ -32,7 +32,9 @@
 //     }
 //   };
 //
-// `LineCodec` and `LengthCodec` are the usual codecs.
+// `LineCodec` and `LengthCodec` are the usual codecs; rouse/io/codec/ has
+// others. A codec for one direction needs only the functions of a `Decoder` or
+// of an `Encoder`.
 
 #ifndef ROUSE_IO_CODEC_H_
 #define ROUSE_IO_CODEC_H_
@@ -48,6 +50,28 @@
 #include "absl/status/statusor.h"
 
 namespace rouse {
+
+// Decoder
+//
+// Says whether a `C` has the functions of a `Codec` for reading.
+template <class C>
+concept Decoder = requires(C& codec, std::string_view& bytes) {
+  {
+    codec.Decode(bytes)
+  } -> std::same_as<absl::StatusOr<std::optional<typename C::Frame>>>;
+  {
+    codec.DecodeEnd(bytes)
+  } -> std::same_as<absl::StatusOr<std::optional<typename C::Frame>>>;
+};
+
+// Encoder
+//
+// Says whether a `C` has the function of a `Codec` for writing.
+template <class C>
+concept Encoder =
+    requires(C& codec, const typename C::Frame& frame, std::string& out) {
+      { codec.Encode(frame, out) } -> std::same_as<absl::Status>;
+    };
 
 // Codec
 //
@@ -73,16 +97,7 @@ namespace rouse {
 // ResourceExhausted when read and InvalidArgument when written, and a frame cut
 // off by the end of the stream is OutOfRange.
 template <class C>
-concept Codec = requires(C& codec, const typename C::Frame& frame,
-                         std::string_view& bytes, std::string& out) {
-  {
-    codec.Decode(bytes)
-  } -> std::same_as<absl::StatusOr<std::optional<typename C::Frame>>>;
-  {
-    codec.DecodeEnd(bytes)
-  } -> std::same_as<absl::StatusOr<std::optional<typename C::Frame>>>;
-  { codec.Encode(frame, out) } -> std::same_as<absl::Status>;
-};
+concept Codec = Decoder<C> && Encoder<C>;
 
 }  // namespace rouse
 

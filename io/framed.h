@@ -44,13 +44,36 @@
 
 namespace rouse {
 
+// FramedParts
+//
+// Everything that a `Framed` consists of: see `Framed::IntoParts()`. To change
+// the codec in the middle of a stream, make a `FramedParts` with the new codec
+// and the other parts, and a `Framed` of that.
+template <class S, class C>
+struct FramedParts {
+  FramedParts(S&& stream, C codec, std::string read = std::string(),
+              std::string unsent = std::string())
+      : stream(std::forward<S>(stream)),
+        codec(std::move(codec)),
+        read(std::move(read)),
+        unsent(std::move(unsent)) {}
+
+  S stream;
+  C codec;
+  std::string read;    // bytes read that belong to no returned frame
+  std::string unsent;  // bytes of frames that have not been written
+};
+
+template <class S, class C>
+FramedParts(S&&, C, std::string, std::string) -> FramedParts<S, C>;
+
 // Framed
 //
 // Frames on an `S`. The `Framed` owns the `S` or, if `S` is a reference, refers
-// to the stream. If `S` can only be read, or only be written, the same holds
-// for the `Framed`. Movable, except while a future of the `Framed` exists. Not
-// thread-safe: to read in one task and write in another, split the stream and
-// make a `Framed` of each half.
+// to the stream. If `S` can only be read, or only be written, or if `C` is only
+// a `Decoder` or an `Encoder`, the same holds for the `Framed`. Movable, except
+// while a future of the `Framed` exists. Not thread-safe: to read in one task
+// and write in another, split the stream and make a `Framed` of each half.
 //
 // # Reading
 //
@@ -69,7 +92,7 @@ namespace rouse {
 // Frames are never torn.
 template <class S, class C>
 class Framed {
-  static_assert(Codec<C>);
+  static_assert(Decoder<C> || Encoder<C>);
 
   struct FlushOp {
     static constexpr std::string_view kName = "Framed::Flush()";
@@ -90,10 +113,19 @@ class Framed {
   explicit Framed(S&& stream, C codec = C())
       : stream_(std::forward<S>(stream)), codec_(std::move(codec)) {}
 
+  // Continues with `parts`: the bytes in `parts.read` are read first, and those
+  // in `parts.unsent` are sent first.
+  explicit Framed(FramedParts<S, C> parts)
+      : stream_(std::forward<S>(parts.stream)),
+        codec_(std::move(parts.codec)),
+        in_(std::move(parts.read)),
+        end_(in_.size()),
+        out_(std::move(parts.unsent)) {}
+
   // Returns the next frame. Takes a unit of the budget for each frame.
   PollResult<std::optional<absl::StatusOr<Frame>>> PollNext(
       Context& cx, Waiter* waiter = nullptr)
-    requires AsyncRead<S>
+    requires AsyncRead<S> && Decoder<C>
   {
     using Item = std::optional<absl::StatusOr<Frame>>;
     for (;;) {
@@ -137,9 +169,10 @@ class Framed {
   // Cancellation: if the future is destroyed before its first poll, nothing is
   // sent. Later, the unsent bytes stay in the `Framed` and are sent next.
   template <class F>
-    requires AsyncWrite<S> && (std::is_convertible_v<F &&, Frame> ||
-                               (std::is_convertible_v<F &&, std::string_view> &&
-                                std::is_constructible_v<Frame, F &&>))
+    requires AsyncWrite<S> && Encoder<C> &&
+             (std::is_convertible_v<F &&, Frame> ||
+              (std::is_convertible_v<F &&, std::string_view> &&
+               std::is_constructible_v<Frame, F &&>))
   SendFuture Send(F&& frame) ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return SendFuture(*this, Frame(std::forward<F>(frame)));
   }
@@ -147,7 +180,7 @@ class Framed {
   // Adds `frame` to the bytes that the next `Flush()` or `Send()` sends.
   // Returns the codec's error. Never waits, and has no limit: see `unsent()`.
   absl::Status Feed(const Frame& frame)
-    requires AsyncWrite<S>
+    requires AsyncWrite<S> && Encoder<C>
   {
     // Unsent bytes may remain at all times. The sent bytes are therefore erased
     // when they are the larger part.
@@ -163,14 +196,14 @@ class Framed {
 
   // Sends all unsent bytes. Returns a future of `absl::Status`.
   FlushFuture Flush() ABSL_ATTRIBUTE_LIFETIME_BOUND
-    requires AsyncWrite<S>
+    requires AsyncWrite<S> && Encoder<C>
   {
     return FlushFuture(*this);
   }
 
   // Sends all unsent bytes like `Flush()`, for use in your own futures.
   PollResult<absl::Status> PollFlush(Context& cx, Waiter* waiter = nullptr)
-    requires AsyncWrite<S>
+    requires AsyncWrite<S> && Encoder<C>
   {
     while (sent_ < out_.size()) {
       const std::string_view left = std::string_view(out_).substr(sent_);
@@ -203,8 +236,19 @@ class Framed {
     return stream_;
   }
 
+  // Takes the stream, the codec and all buffered bytes out, so that nothing is
+  // lost: to go on without frames, or with another codec, for example after an
+  // upgrade of the protocol. `buffered()` becomes `read`.
+  FramedParts<S, C> IntoParts() && {
+    in_.resize(end_);
+    in_.erase(0, begin_);
+    out_.erase(0, sent_);
+    return FramedParts<S, C>(std::forward<S>(stream_), std::move(codec_),
+                             std::move(in_), std::move(out_));
+  }
+
   // Takes the stream out, for use without frames. The bytes in `buffered()` and
-  // the `unsent()` bytes are lost.
+  // the `unsent()` bytes are lost; see `IntoParts()`.
   S IntoInner() && { return std::forward<S>(stream_); }
 
  private:
@@ -277,6 +321,8 @@ class Framed {
 
 template <class S, class C>
 Framed(S&&, C) -> Framed<S, C>;
+template <class S, class C>
+Framed(FramedParts<S, C>) -> Framed<S, C>;
 
 // Like all futures, a `SendFuture` panics if polled after it was ready, and can
 // be moved until its first poll.

@@ -22,6 +22,7 @@
 #include "rouse/future/future.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/stream.h"
+#include "rouse/io/codec.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
 #include "rouse/io/length_codec.h"
@@ -302,6 +303,92 @@ TEST_F(FramedTest, ReleasesItsStream) {
   ASSERT_TRUE(Run(WriteAll(far, "rest")).ok());
   char buffer[8];
   EXPECT_EQ(Run(Read(stream, absl::MakeSpan(buffer))).value(), 4u);
+}
+
+TEST_F(FramedTest, ReleasesItsPartsWithAllBytes) {
+  auto [near, far] = Duplex(64);
+  ASSERT_TRUE(Run(WriteAll(far, "one\ntwo\nth")).ok());
+  Framed framed(std::move(near), LineCodec());
+  EXPECT_EQ(Run(Next(framed))->value(), "one");
+  ASSERT_TRUE(framed.Feed("unsent").ok());
+  FramedParts parts = std::move(framed).IntoParts();
+  EXPECT_EQ(parts.read, "two\nth");
+  EXPECT_EQ(parts.unsent, "unsent\n");
+
+  // A frame that has begun goes on, and unsent bytes come first.
+  Framed again(std::move(parts));
+  ASSERT_TRUE(Run(again.Send("more")).ok());
+  ASSERT_TRUE(Run(WriteAll(far, "ree\n")).ok());
+  EXPECT_EQ(Run(Next(again))->value(), "two");
+  EXPECT_EQ(Run(Next(again))->value(), "three");
+  char buffer[16];
+  EXPECT_EQ(Run(Read(far, absl::MakeSpan(buffer))).value(), 12u);
+  EXPECT_EQ(std::string_view(buffer, 12), "unsent\nmore\n");
+}
+
+TEST_F(FramedTest, AnotherCodecContinuesWithTheBytes) {
+  ScriptedReader reader("binary\n\3abc\1d");
+  Framed lines(reader, LineCodec());
+  EXPECT_EQ(Run(Next(lines))->value(), "binary");
+  auto parts = std::move(lines).IntoParts();
+  Framed frames(FramedParts(parts.stream, LengthCodec(100, 1),
+                            std::move(parts.read), std::move(parts.unsent)));
+  EXPECT_THAT(ReadFrames(frames), ElementsAre("'abc'", "'d'"));
+}
+
+// A frame that was sent in part is in the parts as far as it is unsent.
+TEST_F(FramedTest, PartsHaveTheRestOfATornFrame) {
+  ScriptedWriter writer;
+  writer.TakeAtMost(2);
+  Writing framed(writer);
+  ASSERT_TRUE(framed.Feed("abcd").ok());
+  writer.BePendingInTurns();
+  {
+    auto flush = framed.Flush();
+    ASSERT_TRUE(Poll(flush).IsPending());
+    ASSERT_TRUE(Poll(flush).IsPending());
+  }
+  EXPECT_EQ(writer.written(), "ab");
+  EXPECT_EQ(std::move(framed).IntoParts().unsent, "cd\n");
+}
+
+// Codecs for one direction.
+class Doubler {
+ public:
+  using Frame = std::string;
+  absl::Status Encode(std::string_view frame, std::string& out) const {
+    out += frame;
+    out += frame;
+    return absl::OkStatus();
+  }
+};
+class Bytewise {
+ public:
+  using Frame = std::string;
+  absl::StatusOr<std::optional<std::string>> Decode(
+      std::string_view& bytes) const {
+    if (bytes.empty()) return std::nullopt;
+    std::string frame(bytes.substr(0, 1));
+    bytes.remove_prefix(1);
+    return frame;
+  }
+  absl::StatusOr<std::optional<std::string>> DecodeEnd(
+      std::string_view& bytes) const {
+    return Decode(bytes);
+  }
+};
+static_assert(Encoder<Doubler> && !Decoder<Doubler> && !Codec<Doubler>);
+static_assert(Decoder<Bytewise> && !Encoder<Bytewise> && !Codec<Bytewise>);
+static_assert(Stream<Framed<DuplexStream, Bytewise>>);
+static_assert(!Stream<Framed<DuplexStream, Doubler>>);
+
+TEST_F(FramedTest, ACodecForOneDirectionIsEnough) {
+  auto [near, far] = Duplex(64);
+  Framed writing(near, Doubler());
+  ASSERT_TRUE(Run(writing.Send("a")).ok());
+  ASSERT_TRUE(Run(Shutdown(near)).ok());
+  Framed reading(far, Bytewise());
+  EXPECT_THAT(ReadFrames(reading), ElementsAre("'a'", "'a'"));
 }
 
 Co<absl::Status> Echo(DuplexStream stream) {

@@ -70,6 +70,8 @@ CLOSURES = {
     "//io/adapt:locked_split": "base 3, waker 1, io 4, absl 77",
     "//io/adapt:records": "base 2, waker 1, io 3, absl 77",
     "//io/adapt:take_reader": "base 3, waker 1, io 3, absl 77",
+    "//io/codec:any_delimiter_codec": "base 1, io 1, absl 77",
+    "//io/codec:bytes_codec": "io 1, absl 77",
     "//io/number:read_number": "base 3, waker 1, io 5, absl 77",
     "//io/number:write_number": "base 3, waker 1, io 6, absl 77",
     "//io:async_read": "base 2, waker 1, io 2, absl 77",

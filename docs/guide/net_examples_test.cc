@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
@@ -30,9 +31,12 @@
 #include "rouse/future/or_return.h"
 #include "rouse/future/stream.h"
 #include "rouse/future/try_join.h"
+#include "rouse/io/adapt/records.h"
+#include "rouse/io/adapt/take_reader.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/buf_reader.h"
 #include "rouse/io/buf_writer.h"
+#include "rouse/io/codec.h"
 #include "rouse/io/copy_bidirectional.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
@@ -110,6 +114,18 @@ rouse::Co<absl::StatusOr<std::vector<std::string>>> ReadHeaders(
   }
 }
 
+rouse::Co<absl::StatusOr<size_t>> CountFields(rouse::AsyncBufRead auto& reader,
+                                              uint64_t content_length) {
+  rouse::TakeReader body(reader, content_length);
+  auto fields = rouse::SplitOn(body, ',', /*limit=*/1024);
+  size_t count = 0;
+  while (auto field = co_await rouse::Next(fields)) {
+    co_await rouse::OrReturn(field->status());
+    ++count;
+  }
+  co_return count;
+}
+
 rouse::Co<absl::StatusOr<std::string>> ReadRecord(
     rouse::AsyncRead auto& reader) {
   uint32_t size = co_await rouse::OrReturn(rouse::ReadU32(reader));
@@ -174,6 +190,59 @@ rouse::Co<absl::Status> Chat(rouse::TcpStream stream, std::string& messages) {
   co_await rouse::OrReturn(rouse::TryJoin(Receive(std::move(reader), messages),
                                           SendHello(std::move(writer))));
   co_return absl::OkStatus();
+}
+
+class Netstrings {  // such as "5:hello,"
+ public:
+  using Frame = std::string;
+
+  absl::StatusOr<std::optional<Frame>> Decode(std::string_view& bytes) {
+    constexpr size_t kMaxHead = 6;  // up to 99999 bytes
+    size_t colon = bytes.substr(0, kMaxHead).find(':');
+    if (colon == std::string_view::npos && bytes.size() < kMaxHead) {
+      return std::nullopt;  // incomplete: called again with more bytes
+    }
+    size_t size = 0;
+    if (!absl::SimpleAtoi(bytes.substr(0, colon), &size)) {
+      bytes = {};  // an error must take bytes, too
+      return absl::InvalidArgumentError("not a netstring");
+    }
+    if (bytes.size() < colon + size + 2) return std::nullopt;
+    Frame frame(bytes.substr(colon + 1, size));
+    bytes.remove_prefix(colon + size + 2);
+    return frame;
+  }
+
+  absl::StatusOr<std::optional<Frame>> DecodeEnd(std::string_view& bytes) {
+    auto frame = Decode(bytes);
+    if (!frame.ok() || frame->has_value() || bytes.empty()) return frame;
+    bytes = {};
+    return absl::OutOfRangeError("the stream ended within a netstring");
+  }
+
+  absl::Status Encode(std::string_view frame, std::string& out) {
+    if (frame.size() > 99999) {
+      return absl::InvalidArgumentError("too long for a netstring");
+    }
+    absl::StrAppend(&out, frame.size(), ":", frame, ",");
+    return absl::OkStatus();
+  }
+};
+static_assert(rouse::Codec<Netstrings>);
+
+rouse::Co<absl::StatusOr<std::string>> Upgrade(rouse::TcpStream stream) {
+  rouse::Framed lines(std::move(stream), rouse::LineCodec());
+  auto hello = co_await rouse::Next(lines);
+  if (!hello.has_value()) co_return absl::OutOfRangeError("no hello");
+  co_await rouse::OrReturn(hello->status());
+
+  rouse::FramedParts parts = std::move(lines).IntoParts();
+  rouse::FramedParts upgraded(std::move(parts.stream), Netstrings(),
+                              std::move(parts.read), std::move(parts.unsent));
+  rouse::Framed frames(std::move(upgraded));
+  auto first = co_await rouse::Next(frames);
+  if (!first.has_value()) co_return absl::OutOfRangeError("no frame");
+  co_return *first;
 }
 
 rouse::Co<absl::StatusOr<rouse::TcpStream>> ConnectInTime(std::string server) {
@@ -427,6 +496,29 @@ TEST_F(NetExamplesTest, Readiness) {
   message.msg_iovlen = 1;
   EXPECT_EQ(Run(ReceiveMessage(*b, message)).value(), 4u);
   EXPECT_EQ(std::string_view(buffer, 4), "ping");
+}
+
+TEST_F(NetExamplesTest, Codecs) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(Run(client.WriteAll("hello\n5:world,")).ok());
+  EXPECT_EQ(Run(Upgrade(std::move(server))).value(), "world");
+  std::string out;
+  ASSERT_TRUE(Netstrings().Encode("abc", out).ok());
+  EXPECT_EQ(out, "3:abc,");
+  std::string_view cut = "3:ab";
+  EXPECT_TRUE(absl::IsOutOfRange(Netstrings().DecodeEnd(cut).status()));
+  std::string_view wrong = "hello, world";
+  EXPECT_TRUE(absl::IsInvalidArgument(Netstrings().Decode(wrong).status()));
+}
+
+TEST_F(NetExamplesTest, Records) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(Run(client.WriteAll("a,b,cdrest")).ok());
+  rouse::BufReader reader(std::move(server));
+  EXPECT_EQ(Run(CountFields(reader, 6)).value(), 3u);
+  char rest[4];
+  ASSERT_TRUE(Run(rouse::ReadExact(reader, absl::MakeSpan(rest))).ok());
+  EXPECT_EQ(std::string_view(rest, 4), "rest");
 }
 
 TEST_F(NetExamplesTest, Numbers) {
