@@ -13,8 +13,11 @@
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/sync/semaphore/core.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::mpsc::internal {
@@ -117,6 +120,16 @@ absl::Status Bounded::CheckCount(size_t n, const char* call) const {
   return absl::InvalidArgumentError(
       absl::StrCat(call, ": ", n, " permits exceed the channel's capacity of ",
                    capacity_, "; request fewer permits at once"));
+}
+
+PollResult<bool> PlaceRequest::PollSlowly(Context& cx, const char* call) {
+  if (!acquire_.has_value()) rouse::internal::PanicPolledAfterEnd(call);
+  size_t free = channel_->available();
+  // Set before the poll, which may be given places and then throw.
+  was_pending_ = true;
+  PollResult<bool> result = acquire_->Poll(cx, call, free);
+  was_pending_ = result.IsPending();
+  return result;
 }
 
 void PlaceRequest::Cancel() {

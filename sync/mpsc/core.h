@@ -277,16 +277,24 @@ class PlaceRequest {
   // Is ready with true when the places are the caller's, and with false when
   // the channel is closed.
   PollResult<bool> Poll(Context& cx, const char* call) {
-    if (ABSL_PREDICT_FALSE(!acquire_.has_value())) {
-      rouse::internal::PanicPolledAfterEnd(call);
-    }
-    size_t free = channel_->available();
-    // Set before the poll, which may be given places and then throw.
-    was_pending_ = true;
-    PollResult<bool> result = acquire_->Poll(cx, call, free);
-    was_pending_ = result.IsPending();
-    return result;
+    if (ABSL_PREDICT_TRUE(PollNow(cx))) return true;
+    return PollSlowly(cx, call);
   }
+
+  // Does the part of a first poll that needs no lock. If the result is true,
+  // the poll is over and the places are the caller's. Otherwise nothing has
+  // happened, and the caller must call `PollSlowly()`.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollNow(Context& cx) {
+    if (ABSL_PREDICT_FALSE(!acquire_.has_value())) return false;
+    size_t free = channel_->available();
+    if (ABSL_PREDICT_FALSE(!acquire_->PollNow(cx, free))) return false;
+    // An earlier poll may have had no budget.
+    was_pending_ = false;
+    return true;
+  }
+
+  // Does the rest of a poll.
+  PollResult<bool> PollSlowly(Context& cx, const char* call);
 
   // Gives back the places that the request was given. The request must not be
   // polled again.

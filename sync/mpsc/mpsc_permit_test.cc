@@ -107,6 +107,23 @@ TEST(MpscPermit, AnOwnedPermitGivesItsPlaceBack) {
   EXPECT_EQ(again.capacity(), 1u);
 }
 
+// Neither poll leaves a trace that the destructor of the future would follow.
+TEST(MpscPermit, AReserveOwnedMayOutliveTheChannelAfterAPollWithoutBudget) {
+  std::optional channel(Channel<int>(1));
+  auto reserve = channel->first.ReserveOwned();
+  {
+    const Waker waker;
+    Context cx(waker);
+    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+    EXPECT_TRUE(reserve.Poll(cx).IsPending());
+  }
+  {
+    absl::StatusOr<OwnedPermit<int>> permit = Take(reserve);
+    ASSERT_TRUE(permit.ok());
+    channel.reset();
+  }
+}
+
 TEST(MpscPermit, AReserveOwnedMovesAfterAPollWithoutBudget) {
   std::optional channel = Channel<int>(1);
   const Waker waker;

@@ -205,9 +205,12 @@ class Queue : private QueueTail<T>, public Gap {
     const size_t slot = position % kBlockSlots;
     Block* const block = Find(position - slot);
     std::construct_at(&block->slots[slot].Write().value, std::move(value));
-    // Release pairs with the acquires of the receiver, in Check and Watch.
+    // Release pairs with the acquires of the receiver, in Check and Watch. The
+    // bit is clear, so adding sets it. (Unlike an addition, an "or" whose
+    // result is needed is a loop on x86, in which senders of other slots
+    // interfere.)
     const uint64_t before =
-        block->state.fetch_or(ReadyBit(slot), std::memory_order_release);
+        block->state.fetch_add(ReadyBit(slot), std::memory_order_release);
     return WaitsFor(before, slot) ? PushResult::kWake : PushResult::kPushed;
   }
 

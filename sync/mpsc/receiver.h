@@ -86,7 +86,7 @@ class [[nodiscard]] ReceiveFuture {
  public:
   explicit ReceiveFuture(Shared<T, Core>& shared) : receiving_(shared) {}
 
-  PollResult<std::optional<T>> Poll(Context& cx) {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<std::optional<T>> Poll(Context& cx) {
     PollResult<std::optional<T>> result =
         receiving_.BeginPoll("mpsc::Receiver::Receive").PollReceive(cx);
     receiving_.EndPoll(result.IsPending());

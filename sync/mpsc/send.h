@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -38,10 +39,9 @@ class [[nodiscard(
   SendFuture(internal::Shared<T, internal::Bounded>& shared, T&& value)
       : shared_(&shared), request_(shared, 1), value_(std::move(value)) {}
 
-  PollResult<absl::Status> Poll(Context& cx) {
-    PollResult<bool> has_place = request_.Poll(cx, kCall);
-    if (has_place.IsPending()) return kPending;
-    if (ABSL_PREDICT_FALSE(!*has_place)) return internal::ClosedError(kCall);
+  // Inlined, because the call would cost a fifth of a send that need not wait.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<absl::Status> Poll(Context& cx) {
+    if (ABSL_PREDICT_FALSE(!request_.PollNow(cx))) return PollSlowly(cx);
     is_sent_ = true;
     shared_->Publish(std::move(value_));
     return absl::OkStatus();
@@ -65,6 +65,15 @@ class [[nodiscard(
 
  private:
   static constexpr const char* kCall = "mpsc::Sender::Send";
+
+  ABSL_ATTRIBUTE_NOINLINE PollResult<absl::Status> PollSlowly(Context& cx) {
+    PollResult<bool> has_place = request_.PollSlowly(cx, kCall);
+    if (has_place.IsPending()) return kPending;
+    if (!*has_place) return internal::ClosedError(kCall);
+    is_sent_ = true;
+    shared_->Publish(std::move(value_));
+    return absl::OkStatus();
+  }
 
   internal::Shared<T, internal::Bounded>* shared_;
   bool is_sent_ = false;

@@ -300,9 +300,17 @@ class PendingAcquire {
   ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<bool> Poll(Context& cx,
                                                      const char* call,
                                                      size_t& free) {
+    if (ABSL_PREDICT_TRUE(PollNow(cx, free))) return true;
+    return PollSlowly(cx, call);
+  }
+
+  // Does the part of a first poll that needs neither a lock nor a function
+  // call. If the result is true, the poll is over and the caller owns the
+  // permits. Otherwise nothing has happened, and the caller must call `Poll()`.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollNow(Context& cx, size_t& free) {
     if (ABSL_PREDICT_FALSE(state_ != State::kNew || !cx.HasBudget() ||
                            !core_->TryAcquire(n_, free))) {
-      return PollSlowly(cx, call);
+      return false;
     }
     TakeUnitIfAny(cx);
     state_ = State::kDone;
