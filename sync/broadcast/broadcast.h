@@ -178,20 +178,14 @@ class [[nodiscard]] ReceiveFuture {
 // See `Sender::Closed()`. Can be moved only before the first poll.
 class [[nodiscard]] ClosedFuture {
  public:
-  explicit ClosedFuture(internal::CoreBase& core)
-      : wait_(&core), moment_(core.NextMoment()) {}
+  explicit ClosedFuture(internal::CoreBase& core) : wait_(&core) {}
 
   PollResult<void> Poll(Context& cx) {
-    return wait_.Poll(cx, [this](internal::CoreBase& core,
-                                 internal::WaitNode& node, const Waker& waker) {
-      return core.WaitForMoment(node, waker, moment_);
-    });
+    return wait_.Poll(cx, &internal::CoreBase::WaitForNoReceiver);
   }
 
  private:
   rouse::internal::PendingWait<internal::CoreBase, internal::kClosed> wait_;
-  // The number of the first moment without receivers that ends the wait.
-  uint64_t moment_;
 };
 
 // Sender
@@ -257,11 +251,11 @@ class Sender {
   // channel already has `kMaxReceivers` receivers.
   Receiver<T> Subscribe() const { return Receiver<T>(core_); }
 
-  // Returns a future that is ready when there is no receiver. One moment
-  // without receivers since this call is enough, even if a receiver has
-  // subscribed since. Any number of threads and tasks can wait. Destroying the
-  // future ends the wait. The sender must not be moved or destroyed as long as
-  // the future exists.
+  // Returns a future that is ready when a poll finds no receiver. A poll that
+  // finds a new receiver waits for the destruction of that receiver, too. Any
+  // number of threads and tasks can wait. The sender must not be moved or
+  // destroyed as long as the future exists. Destroying the future ends the
+  // wait.
   ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ClosedFuture(*core_.operator->());
   }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Waits for a value, and waits for a moment without receivers.
+// Waits for a value, and waits until there is no receiver.
 
 #include <cstddef>
 #include <cstdint>
@@ -207,7 +207,7 @@ TEST(BroadcastWait, AWakerCanUseTheChannel) {
   EXPECT_EQ(task.wakes(), 1);
 }
 
-// Wakers of futures that wait for a moment without receivers are also called
+// Wakers of futures that wait until there is no receiver are also called
 // and dropped without the lock.
 TEST(BroadcastWait, AWakerOfClosedCanUseTheChannel) {
   auto [tx, rx] = Channel<int>(2);
@@ -223,8 +223,9 @@ TEST(BroadcastWait, AWakerOfClosedCanUseTheChannel) {
 }
 
 // There are more waiters than are woken at once: a waiter whose turn has not
-// come may be polled when there is a receiver again.
-TEST(BroadcastWait, AMomentWithoutReceiversIsSeenByAllWaiters) {
+// come may be polled when there is a receiver again. It waits for the
+// destruction of that receiver, as all others do.
+TEST(BroadcastWait, AReceiverMaySubscribeWhileWaitersAreWoken) {
   constexpr size_t kMany = 40;
   auto [tx, rx] = Channel<int>(2);
   std::optional<Receiver<int>> receiver(std::move(rx));
@@ -234,9 +235,7 @@ TEST(BroadcastWait, AMomentWithoutReceiversIsSeenByAllWaiters) {
   task.OnWake([&, &tx = tx] {
     if (std::exchange(polled, true)) return;
     receiver.emplace(tx.Subscribe());
-    EXPECT_TRUE(PollOnce(*closed.back(), last_task.NewWaker()).IsReady());
-    ClosedFuture next = tx.Closed();
-    EXPECT_TRUE(PollOnce(next).IsPending());
+    EXPECT_TRUE(PollOnce(*closed.back(), last_task.NewWaker()).IsPending());
   });
   for (size_t i = 0; i < kMany; ++i) {
     closed.push_back(std::make_unique<ClosedFuture>(tx.Closed()));
@@ -247,8 +246,13 @@ TEST(BroadcastWait, AMomentWithoutReceiversIsSeenByAllWaiters) {
     const Receiver<int> last = *std::exchange(receiver, std::nullopt);
   }
   EXPECT_EQ(task.wakes(), kMany - 1);
-  EXPECT_EQ(last_task.wakes(), 0);
-  closed.pop_back();
+  EXPECT_EQ(last_task.wakes(), 1);
+  const Waker waker = task.NewWaker();
+  for (auto& future : closed) {
+    EXPECT_TRUE(PollOnce(*future, waker).IsPending());
+  }
+  receiver.reset();
+  EXPECT_EQ(task.wakes(), 2 * kMany - 1);
   for (auto& future : closed) EXPECT_TRUE(PollOnce(*future).IsReady());
 }
 
@@ -342,34 +346,48 @@ TEST(BroadcastWait, ClosedIsReadyWhenNoReceiverIsLeft) {
   ASSERT_TRUE(PollOnce(closed, waker).IsPending());
   receiver.reset();
   EXPECT_EQ(task.wakes(), 1);
-  // The new receiver changes nothing.
-  const Receiver<int> again = tx.Subscribe();
   EXPECT_TRUE(PollOnce(closed, waker).IsReady());
-  ClosedFuture next = tx.Closed();
-  EXPECT_TRUE(PollOnce(next, waker).IsPending());
 }
 
-// The moment also counts before the first poll, and between the first and the
-// second poll if the first poll had no budget to check.
-TEST(BroadcastWait, ClosedIsReadyAfterAMomentWithoutReceivers) {
+// As for a watch channel: a poll decides, and a moment without receivers
+// between two polls does not count.
+TEST(BroadcastWait, ClosedWaitsAgainForANewReceiver) {
   const Sender<int> tx(2);
-  ClosedFuture first = tx.Closed();
+  ClosedFuture before = tx.Closed();
   std::optional<Receiver<int>> receiver(tx.Subscribe());
-  ClosedFuture second = tx.Closed();
-  ClosedFuture third = tx.Closed();
-  {
-    const Waker waker;
-    Context cx(waker);
-    while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
-    EXPECT_TRUE(third.Poll(cx).IsPending());
+  EXPECT_TRUE(PollOnce(before).IsPending());
+  CountingWaker task, other_task;
+  const Waker waker = task.NewWaker();
+  ClosedFuture closed = tx.Closed();
+  ClosedFuture moved = tx.Closed();
+  ASSERT_TRUE(PollOnce(closed, waker).IsPending());
+  ASSERT_TRUE(PollOnce(moved, waker).IsPending());
+  for (int round = 1; round <= 2; ++round) {
+    receiver.reset();
+    EXPECT_EQ(task.wakes(), round == 1 ? 2 : 3);
+    EXPECT_EQ(other_task.wakes(), round - 1);
+    receiver.emplace(tx.Subscribe());
+    // The future was notified and must wait again, with the same waker or with
+    // another waker.
+    EXPECT_TRUE(PollOnce(closed, waker).IsPending());
+    EXPECT_TRUE(PollOnce(moved, other_task.NewWaker()).IsPending());
   }
   receiver.reset();
-  receiver.emplace(tx.Subscribe());
-  ClosedFuture fourth = tx.Closed();
-  EXPECT_TRUE(PollOnce(first).IsReady());
-  EXPECT_TRUE(PollOnce(second).IsReady());
-  EXPECT_TRUE(PollOnce(third).IsReady());
-  EXPECT_TRUE(PollOnce(fourth).IsPending());
+  EXPECT_EQ(task.wakes(), 4);
+  EXPECT_EQ(other_task.wakes(), 2);
+  EXPECT_TRUE(PollOnce(before).IsReady());
+  EXPECT_TRUE(PollOnce(closed, waker).IsReady());
+  EXPECT_TRUE(PollOnce(moved, waker).IsReady());
+}
+
+TEST(BroadcastWait, ClosedIsReadyWithoutAReceiverOnlyWithBudget) {
+  const Sender<int> tx(2);
+  ClosedFuture closed = tx.Closed();
+  const Waker waker;
+  Context cx(waker);
+  while (cx.HasBudget()) PollProceed(cx)->MadeProgress();
+  EXPECT_TRUE(closed.Poll(cx).IsPending());
+  EXPECT_TRUE(PollOnce(closed).IsReady());
 }
 
 TEST(BroadcastWait, ACompleteFutureKeepsNoWaker) {

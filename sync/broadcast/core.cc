@@ -89,9 +89,6 @@ uint64_t CoreBase::RemoveReceiver() {
     mu_.Unlock();
     return end;
   }
-  // The new number shows all waiters that the moment has come, even waiters
-  // whose turn to be woken comes after a new receiver has subscribed.
-  ++next_moment_;
   rouse::internal::WakeAll(mu_, closing_, [](WaitNode*) {});
   return end;
 }
@@ -101,25 +98,27 @@ uint64_t CoreBase::SentSince(uint64_t position) const {
   return tail_ - position;
 }
 
-uint64_t CoreBase::NextMoment() const {
-  const BriefLockHolder lock(mu_);
-  // Relaxed: written with the lock.
-  const bool lasts = receivers_.load(std::memory_order_relaxed) == 0;
-  return lasts ? next_moment_ - 1 : next_moment_;
-}
-
-bool CoreBase::WaitForMoment(WaitNode& node, const Waker& waker,
-                             uint64_t moment) {
-  Waker clone = node.CloneIfNew(waker);  // destroyed without the lock
-  const BriefLockHolder lock(mu_);
-  // Relaxed: written with the lock.
-  if (MutableCondition(moment != next_moment_ ||
-                       receivers_.load(std::memory_order_relaxed) == 0)) {
-    return false;
+bool CoreBase::WaitForNoReceiver(WaitNode& node, const Waker& waker) {
+  for (;;) {
+    // Both are destroyed without the lock.
+    Waker clone = node.CloneIfNew(waker);
+    Waker told;
+    const BriefLockHolder lock(mu_);
+    // Relaxed: written with the lock.
+    if (MutableCondition(receivers_.load(std::memory_order_relaxed) == 0)) {
+      return false;
+    }
+    if (!node.IsLinked()) {
+      // The node may have been notified that there was no receiver, although
+      // there is a receiver again. The node then has no waker.
+      const bool has_lost_it = node.HasRegistered() && clone.IsNoop();
+      node.Leave(told);
+      if (has_lost_it) continue;
+      closing_.PushBack(&node);
+    }
+    node.Register(clone);
+    return true;
   }
-  if (!node.IsLinked()) closing_.PushBack(&node);
-  node.Register(clone);
-  return true;
 }
 
 absl::Status NoReceiversError() {

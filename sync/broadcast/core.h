@@ -86,14 +86,11 @@ class CoreBase {
   // Returns the number of values that have been sent since `position`.
   uint64_t SentSince(uint64_t position) const ABSL_LOCKS_EXCLUDED(mu_);
 
-  // Returns the number of the next moment without receivers, or of the present
-  // moment if there is no receiver now.
-  uint64_t NextMoment() const ABSL_LOCKS_EXCLUDED(mu_);
-  // Returns false if the moment `moment`, or a later one, has come. Otherwise
-  // `waker` is woken when that moment comes.
-  bool WaitForMoment(WaitNode& node, const Waker& waker, uint64_t moment)
+  // Returns false if there is no receiver. Otherwise `waker` is woken when the
+  // last receiver is destroyed.
+  bool WaitForNoReceiver(WaitNode& node, const Waker& waker)
       ABSL_LOCKS_EXCLUDED(mu_);
-  // Ends the wait of a receiver, or for a moment.
+  // Ends the wait of a receiver, or for the destruction of all receivers.
   void StopWaiting(WaitNode& node) ABSL_LOCKS_EXCLUDED(mu_) {
     node.LeaveWith(mu_);
   }
@@ -133,10 +130,6 @@ class CoreBase {
   Atomic<size_t> receivers_{0};
   IntrusiveList<WaitNode> receiving_ ABSL_GUARDED_BY(mu_);
   IntrusiveList<WaitNode> closing_ ABSL_GUARDED_BY(mu_);
-  // The number of the next moment at which the last receiver is destroyed. The
-  // first moment is the time before the first receiver, and lasts until a
-  // receiver subscribes.
-  uint64_t next_moment_ ABSL_GUARDED_BY(mu_) = 1;
 
  private:
   Atomic<size_t> references_{1};

@@ -61,8 +61,9 @@ class Core {
   static constexpr uint64_t kVersion = (kWaiting | kClosed) + 1;
 
  public:
-  // Starts with a sender and a receiver.
-  Core() = default;
+  // Starts with a sender and `receivers` receivers.
+  explicit Core(size_t receivers)
+      : receivers_(receivers), references_(1 + receivers) {}
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -156,6 +157,10 @@ class Core {
   }
   // Removes a sender. Returns whether the caller must free the block.
   bool RemoveSender();
+  size_t senders() const {
+    // Relaxed: the number may change at once.
+    return senders_.load(std::memory_order_relaxed);
+  }
 
  private:
 #ifdef ROUSE_MODEL
@@ -198,9 +203,9 @@ class Core {
   ShardedRwLock lock_;
   Shard shards_[kShards];
   Atomic<uint64_t> word_{0};
-  Atomic<size_t> receivers_{1};
+  Atomic<size_t> receivers_;
   Atomic<size_t> senders_{1};
-  Atomic<size_t> references_{2};
+  Atomic<size_t> references_;
   Atomic<size_t> next_shard_{0};
   // Senders that wait until there is no receiver.
   Shard closing_;

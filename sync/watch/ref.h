@@ -32,7 +32,9 @@ namespace internal {
 template <class T>
 class Shared final : public Core {
  public:
-  explicit Shared(T&& initial) : value_(std::move(initial)) {}
+  // Starts with a sender and `receivers` receivers.
+  Shared(T&& initial, size_t receivers)
+      : Core(receivers), value_(std::move(initial)) {}
 
   // Called under the lock.
   const T& value() const { return value_.Read(); }

@@ -88,6 +88,11 @@ class Sender {
  public:
   class ClosedFuture;
 
+  // Makes a channel without receivers, with `initial` as its value.
+  // `Subscribe()` makes the first receiver. Allocates as `Channel()` does.
+  explicit Sender(T initial)
+      : Sender(new Shared(std::move(initial), /*receivers=*/0)) {}
+
   Sender(const Sender& other)
       : shared_(other.shared_), shard_(other.shared_->NextShard()) {
     shared_->AddSender();
@@ -180,12 +185,22 @@ class Sender {
   // Returns the number of receivers.
   size_t receiver_count() const { return shared_->receivers(); }
 
+  // Returns the number of senders.
+  size_t sender_count() const { return shared_->senders(); }
+
   // Returns whether there is no receiver. `Subscribe()` makes one again.
   bool IsClosed() const { return receiver_count() == 0; }
 
-  // Returns a future that is ready when there is no receiver. The sender must
-  // outlive the future, and must not be moved while the future exists.
-  // Destroying the future ends the wait.
+  // Returns whether both senders send to the same channel.
+  bool SameChannel(const Sender& other) const {
+    return shared_.Get() == other.shared_.Get();
+  }
+
+  // Returns a future that is ready when a poll finds no receiver. A poll that
+  // finds a new receiver waits for the destruction of that receiver, too. Any
+  // number of threads and tasks can wait. The sender must outlive the future,
+  // and must not be moved while the future exists. Destroying the future ends
+  // the wait.
   ClosedFuture Closed() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ClosedFuture(shared_.Get());
   }
@@ -317,8 +332,18 @@ class Receiver {
     return ref;
   }
 
-  // Returns whether there is a value that this receiver has not seen.
-  bool HasChanged() const { return shared_->Load().version() != seen_; }
+  // Returns whether there is a value that this receiver has not seen. Fails as
+  // `Changed()` does: with `kCancelled` if all senders are destroyed and the
+  // last value was seen, because no other value will arrive.
+  absl::StatusOr<bool> HasChanged() const {
+    const internal::Core::Seen now = shared_->Load();
+    if (now.version() != seen_) return true;
+    if (now.is_closed()) {
+      return rouse::internal::ErrorFor<absl::StatusOr<bool>>(
+          internal::ClosedError());
+    }
+    return false;
+  }
 
   // Returns whether all senders are destroyed.
   bool IsClosed() const { return shared_->Load().is_closed(); }
@@ -331,6 +356,14 @@ class Receiver {
   }
   // Makes the latest value count as seen.
   void MarkUnchanged() { seen_ = shared_->Load().version(); }
+
+  // Returns the number of senders.
+  size_t sender_count() const { return shared_->senders(); }
+
+  // Returns whether both receivers receive from the same channel.
+  bool SameChannel(const Receiver& other) const {
+    return shared_.Get() == other.shared_.Get();
+  }
 
  private:
   friend class Sender<T>;
@@ -346,6 +379,9 @@ class Receiver {
   void StopWaiting(internal::WaitNode& node) {
     shared_->ForgetChange(shard_, node);
   }
+
+  // Returns whether the latest value is a value that was not seen.
+  bool IsUnseen() const { return shared_->Load().version() != seen_; }
 
   Ref<T> BorrowVersion(uint64_t& version) const {
     Ref<T> ref(shared_.Get(), shard_);
@@ -429,7 +465,7 @@ class [[nodiscard]] Receiver<T>::WaitForFuture {
       // Checked before the value: a value that arrives in between is not the
       // last.
       const bool closed = core.Load().is_closed();
-      if (!has_looked_ || receiver.HasChanged()) {
+      if (!has_looked_ || receiver.IsUnseen()) {
         has_looked_ = true;
         Ref<T> ref = receiver.BorrowAndUpdate();
         if (std::invoke(predicate_, *ref)) {
@@ -493,7 +529,8 @@ class [[nodiscard]] Receiver<T>::WaitForValueFuture {
 
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(T initial) {
-  auto* const shared = new internal::Shared<T>(std::move(initial));
+  auto* const shared =
+      new internal::Shared<T>(std::move(initial), /*receivers=*/1);
   return {Sender<T>(shared), Receiver<T>(shared, shared->Load().version())};
 }
 

@@ -128,7 +128,7 @@ MODEL_TEST(Watch, ReceiversAreCopiedConcurrently) {
   Thread copying(With(Receiver<int>(rx), [](auto& rx) {
     // NOLINTNEXTLINE(performance-unnecessary-copy-initialization)
     const Receiver<int> copy = rx;
-    Require(!copy.HasChanged());
+    Require(!*copy.HasChanged());
   }));
   const Receiver<int> copy = rx;
   copying.Join();
@@ -319,7 +319,7 @@ MODEL_TEST(Watch, ABorrowedValueHasItsVersion, .mode = kBounded,
   Thread sending([&tx = tx] { tx.Send(1); });
   const int seen = *rx.BorrowAndUpdate();
   sending.Join();
-  Require(rx.HasChanged() == (seen == 0));
+  Require(*rx.HasChanged() == (seen == 0));
 }
 
 MODEL_TEST(Watch, AWaitIsCancelledDuringAChange) {
@@ -332,7 +332,7 @@ MODEL_TEST(Watch, AWaitIsCancelledDuringAChange) {
     seen = task.Poll(changed).IsReady();
   }
   sending.Join();
-  Require(seen != rx.HasChanged());
+  Require(seen != *rx.HasChanged());
 }
 
 MODEL_TEST(Watch, AWaitThatWaitsAgainIsCancelled, .mode = kBounded,
@@ -460,7 +460,7 @@ MODEL_TEST(Watch, AWaitForThatWaitsAgainIsDestroyed) {
 
 MODEL_MUTANTS(
     Watch, "sync/watch/watch|sync/watch/core|sync/internal/wait_node",
-    "Core::NextShard at core.h:94: any shard will do",
+    "Core::NextShard at core.h:95: any shard will do",
     "WaitNode::LeaveIfNotified at wait_node.h:104: store skipped: a node "
     "that waits again leaves before that, which does the same",
     "WaitNode::TakeWaker at wait_node.h:122: store skipped: who does "

@@ -61,18 +61,74 @@ TEST(Watch, TheFirstValueCountsAsSeen) {
   auto [tx, rx] = Channel<int>(3);
   EXPECT_EQ(*rx.Borrow(), 3);
   EXPECT_EQ(*tx.Borrow(), 3);
-  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_FALSE(*rx.HasChanged());
   EXPECT_EQ(Changed(rx), kNotYet);
 }
 
 TEST(Watch, ASendIsAChange) {
   auto [tx, rx] = Channel<std::string>("one");
   EXPECT_TRUE(tx.Send("two"));
-  EXPECT_TRUE(rx.HasChanged());
+  EXPECT_TRUE(*rx.HasChanged());
   EXPECT_EQ(Changed(rx), absl::StatusCode::kOk);
-  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_FALSE(*rx.HasChanged());
   EXPECT_EQ(*rx.Borrow(), "two");
   EXPECT_EQ(Changed(rx), kNotYet);
+}
+
+// The last value before the end comes first, as for `Changed()`.
+TEST(Watch, HasChangedTellsOfTheEnd) {
+  auto [tx, rx] = Channel<int>(0);
+  tx.Send(1);
+  Drop(std::move(tx));
+  EXPECT_TRUE(*rx.HasChanged());
+  EXPECT_EQ(Changed(rx), absl::StatusCode::kOk);
+  EXPECT_TRUE(absl::IsCancelled(rx.HasChanged().status()));
+  EXPECT_EQ(Changed(rx), absl::StatusCode::kCancelled);
+  rx.MarkChanged();
+  EXPECT_TRUE(*rx.HasChanged());
+}
+
+TEST(Watch, ASenderCanBeMadeWithoutReceivers) {
+  Sender<std::string> tx("one");
+  EXPECT_EQ(tx.sender_count(), 1u);
+  EXPECT_EQ(tx.receiver_count(), 0u);
+  EXPECT_TRUE(tx.IsClosed());
+  EXPECT_TRUE(PollOnce(tx.Closed()).IsReady());
+  EXPECT_FALSE(tx.Send("two")) << "no receiver";
+  EXPECT_EQ(tx.SendReplace("two"), "one");
+  Receiver<std::string> rx = tx.Subscribe();
+  EXPECT_FALSE(tx.IsClosed());
+  EXPECT_FALSE(*rx.HasChanged());
+  EXPECT_EQ(*rx.Borrow(), "two");
+  EXPECT_TRUE(tx.Send("three"));
+  EXPECT_TRUE(*rx.HasChanged());
+  Drop(std::move(tx));
+  EXPECT_EQ(*rx.BorrowAndUpdate(), "three");
+  EXPECT_TRUE(rx.IsClosed());
+}
+
+TEST(Watch, SendersAreCounted) {
+  auto [tx, rx] = Channel<int>(0);
+  EXPECT_EQ(tx.sender_count(), 1u);
+  {
+    const Sender<int> copy = tx;
+    EXPECT_EQ(copy.sender_count(), 2u);
+    EXPECT_EQ(rx.sender_count(), 2u);
+  }
+  EXPECT_EQ(rx.sender_count(), 1u);
+  Drop(std::move(tx));
+  EXPECT_EQ(rx.sender_count(), 0u);
+}
+
+TEST(Watch, SameChannel) {
+  auto [tx, rx] = Channel<int>(0);
+  auto [other_tx, other_rx] = Channel<int>(0);
+  const Sender<int> copy = tx;
+  const Receiver<int> late = tx.Subscribe();
+  EXPECT_TRUE(tx.SameChannel(copy));
+  EXPECT_FALSE(tx.SameChannel(other_tx));
+  EXPECT_TRUE(rx.SameChannel(late));
+  EXPECT_FALSE(rx.SameChannel(other_rx));
 }
 
 TEST(Watch, SeveralSendsAreOneChange) {
@@ -230,9 +286,9 @@ TEST(Watch, OnlyBorrowAndUpdateMarksAChangeAsSeen) {
   auto [tx, rx] = Channel<int>(0);
   tx.Send(1);
   EXPECT_TRUE(rx.Borrow().HasChanged());
-  EXPECT_TRUE(rx.HasChanged());
+  EXPECT_TRUE(*rx.HasChanged());
   EXPECT_TRUE(rx.BorrowAndUpdate().HasChanged());
-  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_FALSE(*rx.HasChanged());
   EXPECT_FALSE(rx.BorrowAndUpdate().HasChanged());
 }
 
@@ -253,11 +309,11 @@ TEST(Watch, SeveralRefsCanLiveAtOnce) {
 TEST(Watch, MarkChangedAndMarkUnchanged) {
   auto [tx, rx] = Channel<int>(0);
   rx.MarkChanged();
-  EXPECT_TRUE(rx.HasChanged());
+  EXPECT_TRUE(*rx.HasChanged());
   EXPECT_EQ(Changed(rx), absl::StatusCode::kOk);
   tx.Send(1);
   rx.MarkUnchanged();
-  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_FALSE(*rx.HasChanged());
   EXPECT_EQ(Changed(rx), kNotYet);
 }
 
@@ -276,10 +332,10 @@ TEST(Watch, ANewSubscriberHasSeenTheLatestValue) {
   auto [tx, rx] = Channel<int>(0);
   tx.Send(1);
   Receiver<int> late = tx.Subscribe();
-  EXPECT_FALSE(late.HasChanged());
+  EXPECT_FALSE(*late.HasChanged());
   EXPECT_EQ(*late.Borrow(), 1);
   tx.Send(2);
-  EXPECT_TRUE(late.HasChanged());
+  EXPECT_TRUE(*late.HasChanged());
 }
 
 TEST(Watch, AFailedSendLeavesItsArgument) {
@@ -346,9 +402,9 @@ TEST(Watch, SendModifyChangesInPlace) {
 TEST(Watch, SendIfModifiedNotifiesOnlyOfAChange) {
   auto [tx, rx] = Channel<int>(1);
   EXPECT_FALSE(tx.SendIfModified([](int&) { return false; }));
-  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_FALSE(*rx.HasChanged());
   EXPECT_TRUE(tx.SendIfModified([](int& v) { return ++v == 2; }));
-  EXPECT_TRUE(rx.HasChanged());
+  EXPECT_TRUE(*rx.HasChanged());
 }
 
 TEST(Watch, WaitForChecksTheFirstValue) {
@@ -383,7 +439,7 @@ TEST(Watch, WaitForReturnsTheMatchingValue) {
     ASSERT_TRUE(result.IsReady());
     EXPECT_EQ(***result, 2);
   }
-  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_FALSE(*rx.HasChanged());
 }
 
 TEST(Watch, WaitForEndsWhenTheSendersAreDestroyed) {
@@ -568,7 +624,7 @@ class Unassignable {
 TEST(Watch, AThrowingAssignmentNotifiesNoWaiter) {
   auto [tx, rx] = Channel<Unassignable>(Unassignable());
   EXPECT_THROW(tx.Send(Unassignable()), std::runtime_error);
-  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_FALSE(*rx.HasChanged());
   EXPECT_THROW(tx.Send(Unassignable()), std::runtime_error) << "no lock held";
 }
 
@@ -576,7 +632,7 @@ TEST(Watch, AThrowingModificationNotifiesNoWaiter) {
   auto [tx, rx] = Channel<int>(0);
   EXPECT_THROW(tx.SendModify([](int&) { throw std::runtime_error("no"); }),
                std::runtime_error);
-  EXPECT_FALSE(rx.HasChanged());
+  EXPECT_FALSE(*rx.HasChanged());
   EXPECT_TRUE(tx.Send(1));
 }
 
