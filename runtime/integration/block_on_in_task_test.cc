@@ -94,6 +94,11 @@ std::vector<BlockingCallCase> BlockingCalls() {
          (void)mutex.BlockingLock();
        },
        "use co_await Lock(),"},
+      {"Mutex::BlockingLockOwned",
+       [] {
+         (void)Mutex<int>::BlockingLockOwned(std::make_shared<Mutex<int>>());
+       },
+       "use co_await LockOwned(),"},
       {"RwLock::BlockingRead",
        [] {
          RwLock<int> lock;
@@ -112,6 +117,11 @@ std::vector<BlockingCallCase> BlockingCalls() {
          (void)semaphore.BlockingAcquire();
        },
        "use co_await Acquire(),"},
+      {"Semaphore::BlockingAcquireOwned",
+       [] {
+         (void)Semaphore::BlockingAcquireOwned(std::make_shared<Semaphore>(1));
+       },
+       "use co_await AcquireOwned(),"},
   };
 }
 

@@ -92,6 +92,24 @@ class [[nodiscard]] MutexGuard
     return MutexGuard<Part, Core>(this->TakeCore(), mapped);
   }
 
+  // Like `Map()`, but `part(T&)` returns a pointer. If the pointer is not null,
+  // returns a guard of the part, and leaves this guard moved-from. Otherwise
+  // returns `std::nullopt`, and this guard keeps the lock.
+  //
+  //   std::optional<rouse::MutexGuard<Session>> session =
+  //       std::move(guard).TryMap([&](Server& s) { return s.Find(id); });
+  template <class F>
+    requires std::is_pointer_v<std::invoke_result_t<F, T&>>
+  auto TryMap(F&& part) && {
+    using Part = std::remove_pointer_t<std::invoke_result_t<F, T&>>;
+    Part* const mapped = std::invoke(std::forward<F>(part), **this);
+    std::optional<MutexGuard<Part, Core>> guard;
+    if (mapped != nullptr) {
+      guard = MutexGuard<Part, Core>(this->TakeCore(), *mapped);
+    }
+    return guard;
+  }
+
  private:
   template <class>
   friend class Mutex;
@@ -148,6 +166,13 @@ class Mutex {
   MutexGuard<T> BlockingLock() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return rouse::internal::BlockOnFor("Mutex::BlockingLock", "co_await Lock()",
                                        Lock());
+  }
+
+  // Like `BlockingLock()`, but the guard keeps the mutex alive.
+  static OwnedMutexGuard<T> BlockingLockOwned(std::shared_ptr<Mutex> mutex) {
+    return rouse::internal::BlockOnFor("Mutex::BlockingLockOwned",
+                                       "co_await LockOwned()",
+                                       LockOwned(std::move(mutex)));
   }
 
   // Returns a guard if the lock is free and has no waiters. Otherwise returns

@@ -127,6 +127,41 @@ TEST(Mutex, AGuardCanBeMappedToAPart) {
   EXPECT_EQ(mutex.BlockingLock()->second, 3);
 }
 
+TEST(Mutex, AGuardCanBeMappedToAPartThatMayBeMissing) {
+  Mutex<std::optional<int>> mutex(1);
+  const auto value = [](std::optional<int>& v) {
+    return v.has_value() ? &*v : nullptr;
+  };
+  {
+    MutexGuard<std::optional<int>> guard = mutex.BlockingLock();
+    std::optional<MutexGuard<int>> part = std::move(guard).TryMap(value);
+    ASSERT_TRUE(part.has_value());
+    ++**part;
+    EXPECT_FALSE(mutex.TryLock().has_value());
+    part.reset();
+    EXPECT_TRUE(mutex.TryLock().has_value());
+  }
+  MutexGuard<std::optional<int>> guard = mutex.BlockingLock();
+  EXPECT_EQ(*guard, 2);
+  guard->reset();
+  EXPECT_FALSE(std::move(guard).TryMap(value).has_value());
+  // NOLINTNEXTLINE(bugprone-use-after-move): was not
+  EXPECT_EQ(*guard, std::nullopt) << "the guard keeps the lock";
+  EXPECT_FALSE(mutex.TryLock().has_value());
+}
+
+TEST(Mutex, ABlockingOwnedLockKeepsItsMutex) {
+  auto mutex = std::make_shared<Mutex<int>>(7);
+  const std::weak_ptr<Mutex<int>> weak = mutex;
+  {
+    OwnedMutexGuard<int> guard =
+        Mutex<int>::BlockingLockOwned(std::move(mutex));
+    EXPECT_EQ(*guard, 7);
+    EXPECT_FALSE(weak.lock()->TryLock().has_value());
+  }
+  EXPECT_TRUE(weak.expired());
+}
+
 TEST(Mutex, AnOwnedGuardKeepsItsMutex) {
   auto mutex = std::make_shared<Mutex<Pair>>();
   const std::weak_ptr<Mutex<Pair>> weak = mutex;
@@ -202,6 +237,9 @@ TEST(Mutex, AThrowingMapKeepsTheLock) {
   MutexGuard<Pair> guard = mutex.BlockingLock();
   const auto fail = [](Pair&) -> int& { throw std::runtime_error("map"); };
   EXPECT_THROW(static_cast<void>(std::move(guard).Map(fail)),
+               std::runtime_error);
+  const auto try_fail = [](Pair&) -> int* { throw std::runtime_error("map"); };
+  EXPECT_THROW(static_cast<void>(std::move(guard).TryMap(try_fail)),
                std::runtime_error);
   EXPECT_EQ(guard->first, 1);  // NOLINT(bugprone-use-after-move): was not
   EXPECT_FALSE(mutex.TryLock().has_value());

@@ -158,6 +158,21 @@ class [[nodiscard]] RwLockReadGuard
     return RwLockReadGuard<Part, Core>(this->TakeCore(), mapped);
   }
 
+  // Like `Map()`, but `part(const T&)` returns a pointer. If the pointer is not
+  // null, returns a guard of the part, and leaves this guard moved-from.
+  // Otherwise returns `std::nullopt`, and this guard keeps the lock.
+  template <class F>
+    requires std::is_pointer_v<std::invoke_result_t<F, const T&>>
+  auto TryMap(F&& part) && {
+    using Part = const std::remove_pointer_t<std::invoke_result_t<F, const T&>>;
+    Part* const mapped = std::invoke(std::forward<F>(part), **this);
+    std::optional<RwLockReadGuard<Part, Core>> guard;
+    if (mapped != nullptr) {
+      guard = RwLockReadGuard<Part, Core>(this->TakeCore(), *mapped);
+    }
+    return guard;
+  }
+
   // Converts this guard into the write lock, and leaves the guard moved-from,
   // if no other reader exists and nobody waits. Otherwise returns
   // `std::nullopt` and leaves the guard as it is. Never waits.
@@ -197,6 +212,19 @@ class [[nodiscard]] RwLockWriteGuard
     using Part = std::remove_reference_t<std::invoke_result_t<F, T&>>;
     Part& mapped = std::invoke(std::forward<F>(part), **this);
     return RwLockWriteGuard<Part, Core>(this->TakeCore(), mapped);
+  }
+
+  // Like `RwLockReadGuard::TryMap()`, but the part can be written.
+  template <class F>
+    requires std::is_pointer_v<std::invoke_result_t<F, T&>>
+  auto TryMap(F&& part) && {
+    using Part = std::remove_pointer_t<std::invoke_result_t<F, T&>>;
+    Part* const mapped = std::invoke(std::forward<F>(part), **this);
+    std::optional<RwLockWriteGuard<Part, Core>> guard;
+    if (mapped != nullptr) {
+      guard = RwLockWriteGuard<Part, Core>(this->TakeCore(), *mapped);
+    }
+    return guard;
   }
 
   // Converts this guard into a read lock. Nobody writes in between; readers

@@ -204,6 +204,40 @@ TEST(RwLock, GuardsCanBeMappedToAPart) {
   EXPECT_FALSE(lock.TryWrite().has_value());
 }
 
+TEST(RwLock, GuardsCanBeMappedToAPartThatMayBeMissing) {
+  RwLock<std::optional<int>> lock(1);
+  const auto value = [](auto& v) { return v.has_value() ? &*v : nullptr; };
+  {
+    RwLockWriteGuard<std::optional<int>> guard = lock.BlockingWrite();
+    std::optional<RwLockWriteGuard<int>> part = std::move(guard).TryMap(value);
+    ASSERT_TRUE(part.has_value());
+    ++**part;
+    EXPECT_FALSE(lock.TryRead().has_value());
+  }
+  {
+    RwLockReadGuard<std::optional<int>> guard = lock.BlockingRead();
+    std::optional<RwLockReadGuard<const int>> part =
+        std::move(guard).TryMap(value);
+    ASSERT_TRUE(part.has_value());
+    EXPECT_EQ(**part, 2);
+    EXPECT_FALSE(lock.TryWrite().has_value());
+    EXPECT_TRUE(lock.TryRead().has_value());
+  }
+  {
+    RwLockWriteGuard<std::optional<int>> guard = lock.BlockingWrite();
+    guard->reset();
+    EXPECT_FALSE(std::move(guard).TryMap(value).has_value());
+    // NOLINTNEXTLINE(bugprone-use-after-move): was not
+    EXPECT_EQ(*guard, std::nullopt) << "the guard keeps the lock";
+    EXPECT_FALSE(lock.TryRead().has_value());
+  }
+  RwLockReadGuard<std::optional<int>> guard = lock.BlockingRead();
+  EXPECT_FALSE(std::move(guard).TryMap(value).has_value());
+  // NOLINTNEXTLINE(bugprone-use-after-move): was not
+  EXPECT_EQ(*guard, std::nullopt) << "the guard keeps the lock";
+  EXPECT_FALSE(lock.TryWrite().has_value());
+}
+
 TEST(RwLock, GuardsCanBeMoved) {
   RwLock<int> lock(1);
   RwLock<int> other(2);

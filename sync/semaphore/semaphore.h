@@ -110,6 +110,10 @@ class Semaphore {
   absl::StatusOr<Permit> BlockingAcquire(size_t n = 1)
       ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
+  // Like `BlockingAcquire()`, but the permit keeps the semaphore alive.
+  static absl::StatusOr<OwnedPermit> BlockingAcquireOwned(
+      std::shared_ptr<Semaphore> semaphore, size_t n = 1);
+
   // Returns `n` permits if they are free now. Returns `std::nullopt` if fewer
   // are free, if somebody waits, or if the semaphore is closed, which
   // `IsClosed()` reports.
@@ -334,6 +338,13 @@ inline Semaphore::AcquireOwnedFuture Semaphore::AcquireOwned(
 inline absl::StatusOr<Semaphore::Permit> Semaphore::BlockingAcquire(size_t n) {
   return internal::BlockOnFor("Semaphore::BlockingAcquire",
                               "co_await Acquire()", Acquire(n));
+}
+
+inline absl::StatusOr<Semaphore::OwnedPermit> Semaphore::BlockingAcquireOwned(
+    std::shared_ptr<Semaphore> semaphore, size_t n) {
+  return internal::BlockOnFor("Semaphore::BlockingAcquireOwned",
+                              "co_await AcquireOwned()",
+                              AcquireOwned(std::move(semaphore), n));
 }
 
 inline std::optional<Semaphore::Permit> Semaphore::TryAcquire(size_t n) {

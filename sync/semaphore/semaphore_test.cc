@@ -259,6 +259,29 @@ TEST(Semaphore, AClosedSemaphoreGivesNoPermit) {
   EXPECT_FALSE(semaphore.BlockingAcquire().ok());
 }
 
+TEST(Semaphore, ABlockingOwnedAcquireKeepsTheSemaphore) {
+  auto semaphore = std::make_shared<Semaphore>(1);
+  const std::weak_ptr<Semaphore> weak = semaphore;
+  std::optional<Permit> first = semaphore->TryAcquire();
+  std::optional<absl::StatusOr<Semaphore::OwnedPermit>> permit;
+  std::thread other([&permit, semaphore] {
+    permit.emplace(Semaphore::BlockingAcquireOwned(semaphore));
+  });
+  first.reset();
+  other.join();
+  semaphore.reset();
+  ASSERT_TRUE((*permit).ok());
+  EXPECT_EQ((*permit)->semaphore(), weak.lock());
+  EXPECT_EQ(weak.lock()->available_permits(), 0u);
+  permit.reset();
+  EXPECT_TRUE(weak.expired());
+
+  auto closed = std::make_shared<Semaphore>(1);
+  closed->Close();
+  EXPECT_TRUE(absl::IsFailedPrecondition(
+      Semaphore::BlockingAcquireOwned(closed).status()));
+}
+
 TEST(Semaphore, PermitsReturnToAClosedSemaphore) {
   Semaphore semaphore(2);
   std::optional<Permit> permit = semaphore.TryAcquire();
