@@ -219,6 +219,18 @@ class CancellationToken {
     if (node_ != nullptr) node_->Unref();
   }
 
+  // Returns whether both objects are copies of one token. Copies have the same
+  // hash, so that tokens can be keys of hash tables. A moved-from object equals
+  // other moved-from objects only.
+  friend bool operator==(const CancellationToken& a,
+                         const CancellationToken& b) {
+    return a.node_ == b.node_;
+  }
+  template <class H>
+  friend H AbslHashValue(H state, const CancellationToken& token) {
+    return H::combine(std::move(state), token.node_);
+  }
+
   // Returns a token that is cancelled when this token is, and at once if this
   // token already has been.
   CancellationToken ChildToken() const {

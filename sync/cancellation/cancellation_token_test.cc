@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/base/config.h"
+#include "absl/hash/hash_testing.h"
 #include "gtest/gtest.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/block_on.h"
@@ -59,6 +60,22 @@ TEST(CancellationToken, CopiesShareOneToken) {
   EXPECT_TRUE(copies[1].IsCancelled());
   EXPECT_TRUE(token.IsCancelled());
   EXPECT_TRUE(assigned.IsCancelled());
+}
+
+TEST(CancellationToken, CopiesAreEqual) {
+  CancellationToken token;
+  const CancellationToken copy = token;
+  const CancellationToken child = token.ChildToken();
+  EXPECT_EQ(token, copy);
+  EXPECT_NE(token, child);
+  EXPECT_NE(token, CancellationToken());
+  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
+      std::vector<CancellationToken>{token, copy, child, CancellationToken()}));
+  copy.Cancel();
+  EXPECT_EQ(token, copy) << "cancelling changes nothing";
+  const CancellationToken moved = std::move(token);
+  EXPECT_EQ(moved, copy);
+  EXPECT_NE(token, copy);  // NOLINT(bugprone-use-after-move): allowed
 }
 
 TEST(CancellationToken, WakesAllWaiters) {

@@ -95,6 +95,8 @@ class Notify {
   class NotifiedFuture;
   class OwnedNotifiedFuture;
 
+  // A constant expression, so a `Notify` can be a global variable
+  // (`constinit`).
   Notify() = default;
   Notify(const Notify&) = delete;
   Notify& operator=(const Notify&) = delete;

@@ -31,6 +31,13 @@ static_assert(Future<Notify::OwnedNotifiedFuture>);
 // Enough for two batches and a half.
 constexpr int kMany = 80;
 
+constinit Notify global_notify;
+
+TEST(Notify, CanBeAGlobalConstant) {
+  global_notify.NotifyOne();
+  EXPECT_TRUE(PollOnce(global_notify.Notified()).IsReady());
+}
+
 TEST(Notify, APermitIsKeptForALaterWaiter) {
   Notify notify;
   notify.NotifyOne();

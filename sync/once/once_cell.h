@@ -19,7 +19,9 @@
 //
 // If several tasks need the value at once, one task runs its future and the
 // others wait for the result. If that future fails or is cancelled, the next
-// task runs its own.
+// task runs its own. The constructors are constant expressions, so a cell can
+// be a global variable (`constinit`) without a constructor that runs before
+// `main()`.
 
 #ifndef ROUSE_SYNC_ONCE_ONCE_CELL_H_
 #define ROUSE_SYNC_ONCE_ONCE_CELL_H_
@@ -70,6 +72,8 @@ class OnceCellCore {
   enum class Answer : uint8_t { kIsSet, kHasTurn, kWaits };
 
   OnceCellCore() = default;
+  // Starts with a value if `set` is true.
+  explicit constexpr OnceCellCore(bool set) : set_(set) {}
   OnceCellCore(const OnceCellCore&) = delete;
   OnceCellCore& operator=(const OnceCellCore&) = delete;
 
@@ -120,8 +124,9 @@ class GetOrTryInitFuture;
 
 // OnceCell
 //
-// `OnceCell` is thread-safe except for `TakeOut()`. Nothing allocates except
-// the code that makes the value. The value stays in place.
+// `OnceCell` is thread-safe except for `GetMut()`, `TakeOut()` and
+// `IntoInner()`. Nothing allocates except the code that makes the value. The
+// value stays in place.
 //
 // The cell must outlive its futures and all calls of `Set()`. A value seen
 // through `Get()` or a future does not imply that the task that made the value
@@ -129,12 +134,10 @@ class GetOrTryInitFuture;
 template <class T>
 class OnceCell {
  public:
-  OnceCell() {}
+  constexpr OnceCell() {}
   // Creates a cell that has the value `value`.
-  explicit OnceCell(T value) {
-    std::construct_at(&value_, std::move(value));
-    core_.SetAlone(true);
-  }
+  explicit constexpr OnceCell(T value)
+      : core_(/*set=*/true), value_(std::move(value)) {}
   OnceCell(const OnceCell&) = delete;
   OnceCell& operator=(const OnceCell&) = delete;
   ~OnceCell() {
@@ -143,6 +146,12 @@ class OnceCell {
 
   // Returns the value, or null if there is no value. Costs one load.
   const T* Get() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return core_.IsSet() ? &value_ : nullptr;
+  }
+
+  // Like `Get()`, but the caller may change the value. Not thread-safe: no
+  // future of the cell may exist, and nobody else may use the cell.
+  T* GetMut() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return core_.IsSet() ? &value_ : nullptr;
   }
 
@@ -198,6 +207,10 @@ class OnceCell {
     std::destroy_at(&value_);
     return value;
   }
+  // Like `TakeOut()`, for a cell that is no longer needed:
+  //
+  //   std::optional<T> value = std::move(cell).IntoInner();
+  std::optional<T> IntoInner() && { return TakeOut(); }
 
  private:
   template <class, class>

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -60,6 +61,32 @@ TEST(OnceCell, CanBeginWithAValue) {
   OnceCell<int> cell(3);
   ASSERT_NE(cell.Get(), nullptr);
   EXPECT_EQ(*cell.Get(), 3);
+}
+
+constinit OnceCell<int> global_cell;
+constinit OnceCell<std::string_view> global_cell_with_value("value");
+
+TEST(OnceCell, CanBeAGlobalConstant) {
+  EXPECT_EQ(global_cell.Get(), nullptr);
+  EXPECT_TRUE(global_cell.Set(1).ok());
+  EXPECT_EQ(*global_cell.Get(), 1);
+  EXPECT_EQ(*global_cell_with_value.Get(), "value");
+}
+
+TEST(OnceCell, GetMutChangesTheValue) {
+  OnceCell<int> cell;
+  EXPECT_EQ(cell.GetMut(), nullptr);
+  EXPECT_TRUE(cell.Set(1).ok());
+  *cell.GetMut() = 2;
+  EXPECT_EQ(*cell.Get(), 2);
+}
+
+TEST(OnceCell, IntoInnerReturnsTheValue) {
+  OnceCell<std::unique_ptr<int>> cell(std::make_unique<int>(1));
+  std::optional<std::unique_ptr<int>> value = std::move(cell).IntoInner();
+  ASSERT_TRUE(value.has_value());
+  EXPECT_EQ(**value, 1);
+  EXPECT_EQ(OnceCell<int>().IntoInner(), std::nullopt);
 }
 
 TEST(OnceCell, TheValueIsMadeOnce) {

@@ -15,6 +15,9 @@
 //   const Config& loaded = co_await config.Wait();   // in the others
 //
 // If the first task to need the value should also make it, use a `OnceCell`.
+// The constructors are constant expressions, so a `SetOnce` can be a global
+// variable
+// (`constinit`).
 
 #ifndef ROUSE_SYNC_ONCE_SET_ONCE_H_
 #define ROUSE_SYNC_ONCE_SET_ONCE_H_
@@ -23,6 +26,7 @@
 #include <concepts>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -49,8 +53,16 @@ inline constexpr char kSetOnceWait[] = "SetOnce::Wait";
 class SetOnceCore {
  public:
   SetOnceCore() = default;
+  // Starts with a value if `set` is true.
+  explicit constexpr SetOnceCore(bool set) : state_(set ? kSet : kEmpty) {}
   SetOnceCore(const SetOnceCore&) = delete;
   SetOnceCore& operator=(const SetOnceCore&) = delete;
+
+  // Notes that the value no longer exists, while nobody else uses the object.
+  void ClearAlone() {
+    // Relaxed: nobody else can see the store.
+    state_.store(kEmpty, std::memory_order_relaxed);
+  }
 
   bool IsSet() const {
     // Acquire pairs with the release of End: the value is visible.
@@ -84,8 +96,8 @@ class SetOnceCore {
 
 // SetOnce
 //
-// `SetOnce` is thread-safe and allocates nothing. The value stays in place and
-// is destroyed with the object.
+// `SetOnce` is thread-safe, except for `IntoInner()`, and allocates nothing.
+// The value stays in place and is destroyed with the object.
 //
 // The object must outlive its futures and all references to its value. A task
 // that has waited may destroy the object even if `Set()` has not returned yet,
@@ -97,7 +109,10 @@ class SetOnce {
  public:
   class WaitFuture;
 
-  SetOnce() {}
+  constexpr SetOnce() {}
+  // Creates an object that has the value `value`.
+  explicit constexpr SetOnce(T value)
+      : core_(/*set=*/true), value_(std::move(value)) {}
   SetOnce(const SetOnce&) = delete;
   SetOnce& operator=(const SetOnce&) = delete;
   ~SetOnce() {
@@ -130,6 +145,17 @@ class SetOnce {
   // Returns the value, or null if there is no value. Costs one load.
   const T* Get() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return core_.IsSet() ? &value_ : nullptr;
+  }
+
+  // Moves the value out and returns it, or returns `std::nullopt` if there is
+  // no value. The object is empty afterwards. Not thread-safe: no future of the
+  // object may exist, and nobody else may use the object or the value.
+  std::optional<T> IntoInner() && {
+    if (!core_.IsSet()) return std::nullopt;
+    std::optional<T> value(std::move(value_));
+    core_.ClearAlone();
+    std::destroy_at(&value_);
+    return value;
   }
 
   // Returns a future of the value, a `const T&`. The future is ready when the

@@ -4,6 +4,7 @@
 #include "rouse/sync/once/set_once.h"
 
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/poll_once.h"
+#include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -32,6 +34,35 @@ TEST(SetOnce, HasNoValueUntilItIsSet) {
   EXPECT_TRUE(cell.Set(5).ok());
   ASSERT_NE(cell.Get(), nullptr);
   EXPECT_EQ(*cell.Get(), 5);
+}
+
+constinit SetOnce<int> global;
+constinit SetOnce<int> global_with_value(7);
+
+TEST(SetOnce, CanBeAGlobalConstant) {
+  EXPECT_EQ(global.Get(), nullptr);
+  EXPECT_TRUE(global.Set(1).ok());
+  EXPECT_EQ(*global.Get(), 1);
+  EXPECT_EQ(*global_with_value.Get(), 7);
+}
+
+TEST(SetOnce, CanBeginWithAValue) {
+  SetOnce<std::unique_ptr<int>> cell(std::make_unique<int>(1));
+  EXPECT_EQ(**cell.Get(), 1);
+  EXPECT_EQ(cell.Set(nullptr).code(), absl::StatusCode::kAlreadyExists);
+  auto wait = cell.Wait();
+  const PollResult<const std::unique_ptr<int>&> value = PollOnce(wait);
+  ASSERT_TRUE(value.IsReady());
+  EXPECT_EQ(&*value, cell.Get());
+}
+
+TEST(SetOnce, IntoInnerReturnsTheValue) {
+  SetOnce<std::unique_ptr<int>> cell(std::make_unique<int>(1));
+  std::optional<std::unique_ptr<int>> value = std::move(cell).IntoInner();
+  ASSERT_TRUE(value.has_value());
+  EXPECT_EQ(**value, 1);
+  EXPECT_EQ(cell.Get(), nullptr);  // NOLINT(bugprone-use-after-move): is empty
+  EXPECT_EQ(SetOnce<int>().IntoInner(), std::nullopt);
 }
 
 TEST(SetOnce, IsSetOnce) {
