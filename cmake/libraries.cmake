@@ -557,6 +557,8 @@ rouse_library(sync
     sync/mpsc.h
     sync/mpsc/core.h
     sync/mpsc/mpsc.h
+    sync/keyed/mutex_map.h
+    sync/keyed/single_flight.h
     sync/mpsc/permit.h
     sync/mpsc/queue.h
     sync/mpsc/receiver.h
@@ -573,6 +575,7 @@ rouse_library(sync
     sync/once_cell.h
     sync/oneshot.h
     sync/oneshot/core.h
+    sync/mutex_map.h
     sync/oneshot/oneshot.h
     sync/rw_lock.h
     sync/semaphore.h
@@ -581,11 +584,14 @@ rouse_library(sync
     sync/set_once.h
     sync/watch.h
     sync/watch/core.h
+    sync/rate_limiter.h
+    sync/rate_limiter/rate_limiter.h
     sync/watch/ref.h
     sync/watch/sharded_rw_lock.h
     sync/watch/watch.h
   SOURCES
     sync/barrier/barrier.cc
+    sync/single_flight.h
     sync/broadcast/core.cc
     sync/cancellation/cancellation_token.cc
     sync/internal/handle_ptr.cc
@@ -604,6 +610,7 @@ rouse_library(sync
     sync/watch/watch.cc
   DEPS
     absl::cleanup
+    sync/rate_limiter/rate_limiter.cc
     absl::core_headers
     absl::status
     absl::statusor
@@ -612,6 +619,9 @@ rouse_library(sync
     rouse::base
     rouse::future
     rouse::timer
+    absl::flat_hash_set
+    absl::hash
+    absl::node_hash_map
     rouse::waker
 )
 

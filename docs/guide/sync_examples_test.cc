@@ -5,6 +5,7 @@
 // tests that run them.
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,8 +16,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/join.h"
+#include "rouse/future/or_return.h"
+#include "rouse/future/yield.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -25,12 +30,15 @@
 #include "rouse/sync/cancellation_token.h"
 #include "rouse/sync/mpsc.h"
 #include "rouse/sync/mutex.h"
+#include "rouse/sync/mutex_map.h"
 #include "rouse/sync/notify.h"
 #include "rouse/sync/once_cell.h"
 #include "rouse/sync/oneshot.h"
+#include "rouse/sync/rate_limiter.h"
 #include "rouse/sync/rw_lock.h"
 #include "rouse/sync/semaphore.h"
 #include "rouse/sync/set_once.h"
+#include "rouse/sync/single_flight.h"
 #include "rouse/sync/watch.h"
 
 namespace {
@@ -223,6 +231,23 @@ TEST(Sync, LimitedConcurrency) {
   EXPECT_EQ(connections.available_permits(), 2u);
 }
 
+rouse::Co<absl::Status> SendAll(rouse::RateLimiter& limiter,
+                                rouse::mpsc::Sender<int> requests, int count) {
+  for (int i = 0; i < count; ++i) {
+    co_await rouse::OrReturn(limiter.Acquire());
+    co_await rouse::OrReturn(requests.Send(i));
+  }
+  co_return absl::OkStatus();
+}
+
+TEST(Sync, LimitTheRate) {
+  rouse::Runtime runtime = MakeRuntime();
+  rouse::RateLimiter limiter(absl::Milliseconds(1), 2);
+  auto [tx, rx] = rouse::mpsc::Channel<int>(4);
+  EXPECT_TRUE(runtime.BlockOn(SendAll(limiter, std::move(tx), 4)).ok());
+  EXPECT_EQ(rx.size(), 4u);
+}
+
 rouse::Co<> Append(rouse::Mutex<std::string>& log, std::string line) {
   auto guard = co_await log.Lock();
   *guard += line;
@@ -286,6 +311,53 @@ TEST(Sync, InitializeOnce) {
   rouse::JoinHandle<int> waiter = runtime.Spawn(WaitForPort(port));
   EXPECT_TRUE(port.Set(80).ok());
   EXPECT_EQ(runtime.BlockOn(std::move(waiter)).value(), 80);
+}
+
+rouse::Co<int> Deposit(rouse::MutexMap<std::string>& accounts,
+                       std::map<std::string, int>& balances, std::string name) {
+  auto guard = co_await accounts.Lock(name);
+  const int before = balances.at(name);
+  co_await rouse::Yield();  // Deposits to other accounts go on.
+  balances.at(name) = before + 1;
+  co_return balances.at(name);
+}
+
+TEST(Sync, LockAKey) {
+  rouse::Runtime runtime = MakeRuntime();
+  rouse::MutexMap<std::string> accounts;
+  std::map<std::string, int> balances = {{"a", 0}, {"b", 0}};
+  rouse::JoinHandle<int> first =
+      runtime.Spawn(Deposit(accounts, balances, "a"));
+  rouse::JoinHandle<int> other =
+      runtime.Spawn(Deposit(accounts, balances, "b"));
+  const int second = runtime.BlockOn(Deposit(accounts, balances, "a"));
+  EXPECT_EQ(second + runtime.BlockOn(std::move(first)).value(), 3);
+  EXPECT_EQ(runtime.BlockOn(std::move(other)).value(), 1);
+}
+
+using Pages = rouse::SingleFlight<std::string, absl::StatusOr<std::string>>;
+
+rouse::Co<absl::StatusOr<std::string>> GetPage(Pages& pages, int& fetches,
+                                               std::string url) {
+  const auto fetch = [&]() -> rouse::Co<absl::StatusOr<std::string>> {
+    ++fetches;
+    co_await rouse::Yield();
+    co_return "page of " + url;
+  };
+  co_return co_await pages.Run(url, fetch);
+}
+
+TEST(Sync, ShareARun) {
+  rouse::Runtime runtime = MakeRuntime();
+  Pages pages;
+  int fetches = 0;
+  auto both = [&]() -> rouse::Co<bool> {
+    auto [one, other] = co_await rouse::Join(GetPage(pages, fetches, "a"),
+                                             GetPage(pages, fetches, "a"));
+    co_return one.ok() && other.ok() && *one == *other;
+  };
+  EXPECT_TRUE(runtime.BlockOn(both()));
+  EXPECT_EQ(fetches, 1);
 }
 
 rouse::Co<bool> Work(rouse::CancellationToken stop) {
