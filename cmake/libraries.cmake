@@ -425,6 +425,7 @@ rouse_library(runtime
 
 rouse_library(scheduler
   HEADERS
+    scheduler/abort_on_drop_handle.h
     scheduler/block_in_place.h
     scheduler/blocking/blocking_call.h
     scheduler/blocking/blocking_pool.h
@@ -437,8 +438,13 @@ rouse_library(scheduler
     scheduler/event_check.h
     scheduler/event_count.h
     scheduler/global_queue_check.h
+    scheduler/group/abort_on_drop_handle.h
+    scheduler/group/join_map.h
+    scheduler/group/join_queue.h
     scheduler/group/join_set.h
     scheduler/group/task_tracker.h
+    scheduler/join_map.h
+    scheduler/join_queue.h
     scheduler/join_set.h
     scheduler/local/local_schedule.h
     scheduler/local/local_set.h
@@ -502,6 +508,7 @@ rouse_library(scheduler
     absl::function_ref
     absl::log
     absl::memory
+    absl::node_hash_map
     absl::status
     absl::statusor
     absl::str_format
@@ -550,6 +557,8 @@ rouse_library(sync
     sync/internal/handle_ptr.h
     sync/internal/pending_wait.h
     sync/internal/wait_node.h
+    sync/keyed/mutex_map.h
+    sync/keyed/single_flight.h
     sync/lock/lock_guard.h
     sync/lock/mutex.h
     sync/lock/pending_lock.h
@@ -557,8 +566,6 @@ rouse_library(sync
     sync/mpsc.h
     sync/mpsc/core.h
     sync/mpsc/mpsc.h
-    sync/keyed/mutex_map.h
-    sync/keyed/single_flight.h
     sync/mpsc/permit.h
     sync/mpsc/queue.h
     sync/mpsc/receiver.h
@@ -568,6 +575,7 @@ rouse_library(sync
     sync/mpsc/shared.h
     sync/mpsc_send_timeout.h
     sync/mutex.h
+    sync/mutex_map.h
     sync/notify.h
     sync/notify/notify.h
     sync/once/once_cell.h
@@ -575,23 +583,22 @@ rouse_library(sync
     sync/once_cell.h
     sync/oneshot.h
     sync/oneshot/core.h
-    sync/mutex_map.h
     sync/oneshot/oneshot.h
+    sync/rate_limiter.h
+    sync/rate_limiter/rate_limiter.h
     sync/rw_lock.h
     sync/semaphore.h
     sync/semaphore/core.h
     sync/semaphore/semaphore.h
     sync/set_once.h
+    sync/single_flight.h
     sync/watch.h
     sync/watch/core.h
-    sync/rate_limiter.h
-    sync/rate_limiter/rate_limiter.h
     sync/watch/ref.h
     sync/watch/sharded_rw_lock.h
     sync/watch/watch.h
   SOURCES
     sync/barrier/barrier.cc
-    sync/single_flight.h
     sync/broadcast/core.cc
     sync/cancellation/cancellation_token.cc
     sync/internal/handle_ptr.cc
@@ -603,6 +610,7 @@ rouse_library(sync
     sync/once/set_once.cc
     sync/oneshot/core.cc
     sync/oneshot/oneshot.cc
+    sync/rate_limiter/rate_limiter.cc
     sync/semaphore/core.cc
     sync/semaphore/semaphore.cc
     sync/watch/core.cc
@@ -610,8 +618,10 @@ rouse_library(sync
     sync/watch/watch.cc
   DEPS
     absl::cleanup
-    sync/rate_limiter/rate_limiter.cc
     absl::core_headers
+    absl::flat_hash_set
+    absl::hash
+    absl::node_hash_map
     absl::status
     absl::statusor
     absl::strings
@@ -619,9 +629,6 @@ rouse_library(sync
     rouse::base
     rouse::future
     rouse::timer
-    absl::flat_hash_set
-    absl::hash
-    absl::node_hash_map
     rouse::waker
 )
 

@@ -35,7 +35,10 @@
 #include "rouse/net/tcp_stream.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/abort_on_drop_handle.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/join_map.h"
+#include "rouse/scheduler/join_queue.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/scheduler/local_set.h"
 #include "rouse/scheduler/task/abort_handle.h"
@@ -71,6 +74,53 @@ rouse::Co<std::vector<std::string>> FetchAll(std::vector<std::string> urls) {
     if (page->ok()) pages.push_back(**std::move(page));
   }
   co_return pages;
+}
+
+rouse::Co<int> Session(int number) {
+  co_await rouse::Yield();
+  co_return number;
+}
+
+rouse::Co<int> ServeOneUser() {
+  rouse::JoinMap<std::string, int> sessions;
+  sessions.Spawn("ann", Session(1));
+  sessions.Spawn("ann", Session(2));  // replaces the first session
+  sessions.Spawn("bob", Session(3));
+  sessions.Abort("bob");
+  int sum = 0;
+  while (auto ended = co_await sessions.Next()) {
+    if (ended->result.ok()) sum += *ended->result;
+  }
+  co_return sum;
+}
+
+rouse::Co<std::vector<std::string>> FetchInOrder(
+    std::vector<std::string> urls) {
+  rouse::JoinQueue<absl::StatusOr<std::string>> fetches;
+  for (std::string& url : urls) fetches.Spawn(Fetch(std::move(url)));
+  std::vector<std::string> pages;
+  while (auto page = co_await fetches.Next()) {
+    if (page->ok()) pages.push_back(**std::move(page));
+  }
+  co_return pages;  // in the order of `urls`
+}
+
+rouse::Co<> Heartbeat() {
+  for (;;) co_await rouse::Sleep(absl::Milliseconds(1));
+}
+
+rouse::Co<int> WorkWithHeartbeat() {
+  const rouse::AbortOnDropHandle heartbeat(rouse::Spawn(Heartbeat()));
+  co_return co_await Session(1);
+}  // The heartbeat ends here, and also if this future is destroyed earlier.
+
+TEST(Tasks, MapsQueuesAndHandlesThatAbort) {
+  rouse::Runtime runtime = MakeRuntime();
+  // The session of Bob may have ended before it is aborted.
+  EXPECT_THAT(runtime.BlockOn(ServeOneUser()), testing::AnyOf(2, 5));
+  EXPECT_THAT(runtime.BlockOn(FetchInOrder({"a", "b"})),
+              testing::ElementsAre("page a", "page b"));
+  EXPECT_EQ(runtime.BlockOn(WorkWithHeartbeat()), 1);
 }
 
 rouse::Co<bool> StartAndAbort() {

@@ -79,6 +79,8 @@ template <class T>
 class JoinSetJoinAllFuture;
 template <class T>
 class JoinSetShutdownFuture;
+template <class K, class T>
+class JoinMap;
 
 // JoinSet
 //
@@ -194,9 +196,12 @@ class JoinSet {
  private:
   friend class internal::JoinSetWait<T>;
   friend class JoinSetShutdownFuture<T>;
+  template <class, class>
+  friend class JoinMap;
 
-  // A task that has not ended, or whose result has not been taken.
-  class Entry final : public internal::ReadyEntry, public IntrusiveListNode<> {
+  // A task that has not ended, or whose result has not been taken. A `JoinMap`
+  // adds the task's key.
+  class Entry : public internal::ReadyEntry, public IntrusiveListNode<> {
    public:
     Entry(internal::ReadyList* list, JoinHandle<T> handle)
         : ReadyEntry(list), handle(std::move(handle)) {}
@@ -208,6 +213,9 @@ class JoinSet {
       Context cx(waker.get());
       return handle.PollFinished(cx).IsReady();
     }
+
+    // Returns whether `Remove()` was called: the handle was moved from.
+    bool IsRemoved() const { return handle.id() == 0; }
 
     // Takes the result of a task that has ended. If this throws, the result
     // stays in the task.
@@ -238,6 +246,13 @@ class JoinSet {
 
   // Aborts and detaches all tasks.
   void Clear();
+
+  // Adds `entry`, whose reference passes to the set. Returns the task's id.
+  TaskId Add(Entry* entry);
+
+  // Detaches the task of `entry` and removes it from the set. Its result never
+  // comes. Wakes a waiting `Next()` if the set is empty now.
+  void Remove(Entry* entry);
 
   // Calls `take` with the next ready entry. The entry is in the set until
   // `take` returns, and is then removed. Returns false if no entry is ready.
@@ -270,6 +285,8 @@ class JoinSet {
   internal::ReadyList* list_ = nullptr;
   // Has a reference to each entry.
   IntrusiveList<Entry> entries_;
+  // Has a reference to each removed entry that is or will be in `list_`.
+  IntrusiveList<Entry> removed_;
   size_t size_ = 0;
 };
 
@@ -409,6 +426,7 @@ template <class T>
 JoinSet<T>::JoinSet(JoinSet&& other) noexcept
     : list_(std::exchange(other.list_, nullptr)),
       entries_(std::move(other.entries_)),
+      removed_(std::move(other.removed_)),
       size_(std::exchange(other.size_, 0)) {}
 
 template <class T>
@@ -418,6 +436,7 @@ JoinSet<T>& JoinSet<T>::operator=(JoinSet&& other) noexcept {
   Clear();
   std::swap(list_, taken.list_);
   entries_ = std::move(taken.entries_);
+  removed_ = std::move(taken.removed_);
   std::swap(size_, taken.size_);
   return *this;
 }
@@ -438,7 +457,11 @@ void JoinSet<T>::Clear() {
 
 template <class T>
 TaskId JoinSet<T>::Insert(JoinHandle<T> handle) {
-  auto* const entry = new Entry(&list(), std::move(handle));
+  return Add(new Entry(&list(), std::move(handle)));
+}
+
+template <class T>
+TaskId JoinSet<T>::Add(Entry* entry) {
   entries_.PushBack(entry);
   ++size_;
   const TaskId id = entry->handle.id();
@@ -452,6 +475,11 @@ template <class Take>
 bool JoinSet<T>::TakeReady(Take take) {
   if (list_ == nullptr) return false;
   while (auto* const entry = static_cast<Entry*>(list_->Pop())) {
+    if (entry->IsRemoved()) {
+      entry->Unlink();
+      entry->Unref();
+      continue;
+    }
     if (!entry->handle.IsFinished()) {
       // A spurious wake, as wakers are allowed to cause.
       internal::ReadyList::Rearm(entry);
@@ -469,6 +497,21 @@ bool JoinSet<T>::TakeReady(Take take) {
     return true;
   }
   return false;
+}
+
+template <class T>
+void JoinSet<T>::Remove(Entry* entry) {
+  --size_;
+  entry->Unlink();
+  // The result may be destroyed here, and may use the set.
+  const JoinHandle<T> dropped_here = std::move(entry->handle);
+  if (internal::ReadyList::Retire(entry)) {
+    entry->Unref();
+  } else {
+    // The entry is or will be in the list, where `TakeReady()` finds it.
+    removed_.PushBack(entry);
+  }
+  if (empty()) WakeNext(*list_);
 }
 
 template <class T>
@@ -539,6 +582,7 @@ void JoinSet<T>::DetachAll() {
   // alive, and are not in the set any more.
   internal::ReadyList* const list = std::exchange(list_, nullptr);
   list->Close();
+  while (Entry* const entry = removed_.PopFront()) entry->Unref();
   // Tasks that the destructor of a result adds to the set do not get into
   // `entries`.
   IntrusiveList<Entry> entries = std::move(entries_);

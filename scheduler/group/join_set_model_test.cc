@@ -16,6 +16,7 @@
 #include "rouse/base/fast_rand.h"
 #include "rouse/future/future.h"
 #include "rouse/future/many/ready_list.h"
+#include "rouse/scheduler/group/join_map.h"
 #include "rouse/scheduler/group/join_set.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -257,6 +258,34 @@ MODEL_TEST(JoinSet, IsDestroyedWhileItsTaskEnds, .mode = model::Mode::kBounded,
     schedule->RunNext();
   }
   schedule->Unref();
+}
+
+// The task of a key ends while another task replaces it.
+MODEL_TEST(JoinSet, ATaskEndsWhileItIsReplacedInAMap,
+           .mode = model::Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  auto* const schedule = new OneTaskSchedule;
+  auto* const other_schedule = new OneTaskSchedule;
+  {
+    rouse::JoinMap<int, int> map;
+    map.Insert(1, schedule->Start(Seven()));
+    model::Task task;
+    auto next = map.Next();
+    Require(task.Poll(next).IsPending());
+    Thread worker([&] { schedule->RunNext(); });
+    map.Insert(1, other_schedule->Start(Seven()));
+    worker.Join();
+    schedule->RunNext();
+    Require(map.size() == 1);
+    task.ForgetWakes();
+    Require(task.Poll(next).IsPending());
+    other_schedule->RunNext();
+    Require(task.woken());
+    Require(task.Poll(next).IsReady());
+    Require(map.empty());
+  }
+  schedule->Unref();
+  other_schedule->Unref();
 }
 
 MODEL_MUTANTS(

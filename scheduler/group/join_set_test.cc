@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <exception>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -25,18 +24,16 @@
 #include "rouse/future/stream.h"
 #include "rouse/future/yield.h"
 #include "rouse/scheduler/current.h"
-#include "rouse/scheduler/driver.h"
-#include "rouse/scheduler/options.h"
 #include "rouse/scheduler/scheduler.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
+#include "rouse/testing/internal/group_fixture.h"
 #include "rouse/testing/poll_once.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/task_id.h"
-#include "rouse/waker/thread_parker.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse {
@@ -48,85 +45,13 @@ using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::Optional;
 
-// Gates that open when the test says so, each for one task. For use on one
-// thread.
-class Gates {
- public:
-  class Wait {
-   public:
-    Wait(Gates& gates, int gate) : gates_(gates), gate_(gate) {}
-    PollResult<int> Poll(Context& cx) {
-      if (gates_.open_[gate_]) return gate_;
-      gates_.wakers_[gate_] = cx.waker().Clone();
-      return kPending;
-    }
-
-   private:
-    Gates& gates_;
-    const int gate_;
-  };
-
-  // A task that returns the number of its gate, when the gate is open.
-  Wait Task(int gate) { return Wait(*this, gate); }
-
-  void Open(int gate) {
-    open_[gate] = true;
-    std::move(wakers_[gate]).Wake();
-  }
-
-  // Drops the wakers of tasks that have ended.
-  void Clear() { wakers_.clear(); }
-
- private:
-  std::map<int, bool> open_;
-  std::map<int, Waker> wakers_;
-};
-
-class JoinSetTest : public ::testing::Test {
+class JoinSetTest : public GroupTest {
  protected:
-  ~JoinSetTest() override {
-    Close();
-    EXPECT_EQ(scheduler_->alive_tasks(), 0u);
-    gates_.Clear();
-    scheduler_->Unref();
-  }
-
-  void Close() {
-    if (std::exchange(closed_, true)) return;
-    scheduler_->Close();
-    scheduler_->CancelAll();
-  }
-
-  // Runs tasks on this thread until no task is left to run.
-  void RunReady() {
-    bool idle = false;
-    auto mark = [&idle]() -> Co<> {
-      idle = true;
-      co_return;
-    };
-    // Runs behind all tasks that are queued now.
-    scheduler_->Spawn(mark).Detach();
-    scheduler_->worker(0).RunUntil([&idle] { return idle; });
-  }
-
-  void OpenAndRun(int gate) {
-    gates_.Open(gate);
-    RunReady();
-  }
-
   // Returns the number that `Next()` gives now, or -1.
   static int NextNow(JoinSet<int>& set) {
     PollResult<std::optional<absl::StatusOr<int>>> next = PollOnce(set.Next());
     return next.IsReady() && next->has_value() ? (**next).value_or(-2) : -1;
   }
-
-  ThreadParker bottom_;
-  scheduler::Scheduler* scheduler_ = new scheduler::Scheduler(
-      std::make_unique<scheduler::DriverRef<ThreadParker>>(bottom_),
-      scheduler::Options{.workers = 2, .global_queue_interval = 61});
-  const scheduler::ScopedDefault current_{*scheduler_};
-  Gates gates_;
-  bool closed_ = false;
 };
 
 TEST_F(JoinSetTest, ReturnsResultsInTheOrderOfCompletion) {
