@@ -17,7 +17,8 @@
 // `x` is an `absl::Status`, an `absl::StatusOr<T>`, an object that has an
 // `ok()` and converts to `absl::Status` (such as a `SleepResult`), or a future
 // (such as a `Co`) of one of these. The coroutine must be a `Co` that returns
-// `absl::Status` or `absl::StatusOr`.
+// `absl::Status` or `absl::StatusOr`, or a `Gen` that yields one of these: the
+// error is then the last item of the stream.
 
 #ifndef ROUSE_FUTURE_OR_RETURN_H_
 #define ROUSE_FUTURE_OR_RETURN_H_
@@ -137,6 +138,12 @@ void ReturnError(Promise& promise, absl::Status&& error) {
     using Result = std::remove_cvref_t<decltype(*promise.Peek())>;
     // An exception from here is treated like an exception from a `co_return`.
     ROUSE_TRY { promise.return_value(ErrorFor<Result>(std::move(error))); }
+    ROUSE_CATCH_ALL { promise.KeepException(); }
+    promise.Finish();
+  } else if constexpr (requires { promise.YieldLast(std::move(error)); }) {
+    ROUSE_TRY {
+      promise.YieldLast(ErrorFor<typename Promise::Item>(std::move(error)));
+    }
     ROUSE_CATCH_ALL { promise.KeepException(); }
     promise.Finish();
   }
@@ -267,6 +274,8 @@ class ChildOrReturnAwaiter : public ChildAwaiter<ChildPromise> {
 template <class Promise>
 concept ReturnsErrors = requires(Promise& promise, absl::Status error) {
   promise.return_value(std::move(error));
+} || requires(Promise& promise, absl::Status error) {
+  promise.YieldLast(std::move(error));
 };
 
 // Instantiated by the `co_await`, so that the compiler names the line.
@@ -275,7 +284,8 @@ struct CheckReturnsErrors {
   static_assert(
       ReturnsErrors<Promise>,
       "OrReturn returns an error from the coroutine: let the coroutine return "
-      "absl::Status or absl::StatusOr; in a Gen, yield the StatusOr instead");
+      "absl::Status or absl::StatusOr; let a Gen yield absl::StatusOr, of "
+      "which the error is the last item");
 };
 
 template <class Promise, class X>

@@ -22,9 +22,19 @@
 //   rouse::Gen<std::string> lines = Lines(stream);
 //   while (std::optional<std::string> line = co_await rouse::Next(lines)) ...
 //
-// Inside a `Gen`, `co_await` takes the same operands as in a `Co`, except for
-// `OrReturn`: a generator has no result that could be an error. A generator
-// that can fail yields `absl::StatusOr<T>`, with the error as the last item.
+// Inside a `Gen`, `co_await` takes the same operands as in a `Co`.
+//
+// # Errors
+//
+// A generator that can fail is a `Gen<absl::StatusOr<T>>`, with the error as
+// the last item. `OrReturn(x)` (or_return.h) yields the error in `x` as the
+// last item, and ends the generator:
+//
+//   rouse::Gen<absl::StatusOr<Row>> Rows(Cursor& cursor) {
+//     while (!cursor.AtEnd()) {
+//       co_yield co_await rouse::OrReturn(cursor.Fetch());
+//     }
+//   }
 //
 // The rules of co.h for lambdas, references and g++ 12 also apply here.
 
@@ -103,7 +113,8 @@ ROUSE_CORO_RETURN_TYPE Gen {
     const std::unique_ptr<promise_type, Destroy> done(
         std::exchange(frame_, Ended()));
     internal::RethrowFrom(*done);
-    return std::nullopt;
+    // The error of an `OrReturn()`, or the end.
+    return done->TakeYielded();
   }
 
   // Adds to `trace` where the coroutine waits: see await_trace.h. A coroutine
@@ -148,6 +159,8 @@ namespace internal {
 template <class T>
 class GenPromise final : public CoAwaits<GenPromise<T>> {
  public:
+  using Item = T;
+
   Gen<T> get_return_object() {
     Frame::CheckLayout<GenPromise>();
     return Gen<T>(*this);
@@ -166,6 +179,14 @@ class GenPromise final : public CoAwaits<GenPromise<T>> {
   }
   void return_void() {}
 
+  // Makes the error of an `OrReturn()` the last item. Only before `Finish()`.
+  template <class E>
+    requires std::convertible_to<E&&, T>
+  void YieldLast(E&& error) {
+    yielded_.emplace(std::forward<E>(error));
+  }
+
+  // Returns what was yielded, or `std::nullopt` if nothing was.
   PollResult<std::optional<T>> TakeYielded() {
     PollResult<std::optional<T>> item(std::in_place, std::move(yielded_));
     yielded_.reset();
