@@ -70,6 +70,22 @@ rouse_library(base
 
 rouse_library(future
   HEADERS
+    future/adapters/adapted_stream.h
+    future/adapters/chunks.h
+    future/adapters/enumerate.h
+    future/adapters/filter_map.h
+    future/adapters/flatten.h
+    future/adapters/fuse.h
+    future/adapters/map_while.h
+    future/adapters/optional_result.h
+    future/adapters/peekable.h
+    future/adapters/ready_chunks.h
+    future/adapters/scan.h
+    future/adapters/skip.h
+    future/adapters/skip_while.h
+    future/adapters/take_until.h
+    future/adapters/take_while.h
+    future/adapters/then.h
     future/await_trace.h
     future/block_on.h
     future/callable_future.h
@@ -95,6 +111,7 @@ rouse_library(future
     future/iter.h
     future/join.h
     future/many/buffered.h
+    future/many/child_item.h
     future/many/child_set.h
     future/many/for_each_concurrent.h
     future/many/futures_ordered.h
@@ -102,6 +119,7 @@ rouse_library(future
     future/many/join_all.h
     future/many/ready_list.h
     future/many/select_all.h
+    future/many/stream_child.h
     future/many/try_join_all.h
     future/map.h
     future/or_return.h
@@ -112,6 +130,21 @@ rouse_library(future
     future/select.h
     future/stream.h
     future/stream_pipe.h
+    future/streams.h
+    future/streams/any_all.h
+    future/streams/chain.h
+    future/streams/empty.h
+    future/streams/fold.h
+    future/streams/forward.h
+    future/streams/merge.h
+    future/streams/merge_all.h
+    future/streams/once.h
+    future/streams/repeat.h
+    future/streams/same_items.h
+    future/streams/sink.h
+    future/streams/stream_map.h
+    future/streams/unfold.h
+    future/streams/zip.h
     future/take.h
     future/task_local.h
     future/try_join.h
@@ -129,6 +162,7 @@ rouse_library(future
     absl::config
     absl::core_headers
     absl::function_ref
+    absl::node_hash_map
     absl::status
     absl::statusor
     absl::strings

@@ -6,18 +6,18 @@
 // -----------------------------------------------------------------------------
 //
 // Holds futures of one type, and polls only the futures that were woken.
-// Internal: `FuturesUnordered`, `FuturesOrdered` and `JoinAll` are built on it.
+// Internal: `FuturesUnordered`, `FuturesOrdered` and `JoinAll` are built on it,
+// and, with futures that stay in the set (stream_child.h), `MergeAll` and
+// `StreamMap`.
 
 #ifndef ROUSE_FUTURE_MANY_CHILD_SET_H_
 #define ROUSE_FUTURE_MANY_CHILD_SET_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "rouse/base/exceptions.h"
 #include "rouse/base/frame_pool.h"
@@ -26,6 +26,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
+#include "rouse/future/many/child_item.h"  // IWYU pragma: export
 #include "rouse/future/many/ready_list.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -33,28 +34,14 @@
 
 namespace rouse::internal {
 
-// ChildItem
+// StaysInSet
 //
-// An output that a container or a `std::optional` can hold: a
-// `std::reference_wrapper` in place of a reference, and `std::monostate` in
-// place of void.
-template <class T>
-using ChildItem = std::conditional_t<
-    std::is_void_v<T>, std::monostate,
-    std::conditional_t<std::is_reference_v<T>,
-                       std::reference_wrapper<std::remove_reference_t<T>>, T>>;
-
-// ToChildItem()
-//
-// Returns the output of a result that is ready.
-template <class T>
-ChildItem<T> ToChildItem(PollResult<T>&& output) {
-  if constexpr (std::is_void_v<T>) {
-    return {};
-  } else {
-    return ChildItem<T>(*std::move(output));
-  }
-}
+// Satisfied if `F` is polled again after it was ready, until `HasEnded()`
+// returns true.
+template <class F>
+concept StaysInSet = requires(const F& future) {
+  { future.HasEnded() } -> std::same_as<bool>;
+};
 
 // ChildSet
 //
@@ -64,8 +51,12 @@ ChildItem<T> ToChildItem(PollResult<T>&& output) {
 template <Future F>
 class ChildSet {
   using Output = FutureOutput<F>;
+  class Child;
 
  public:
+  // Names a child from `Add()` on until the child is removed.
+  using Handle = Child*;
+
   ChildSet() = default;
   ChildSet(ChildSet&& other) noexcept
       : list_(std::exchange(other.list_, nullptr)),
@@ -88,19 +79,39 @@ class ChildSet {
   size_t size() const { return size_; }
 
   // Adds `future`, to be polled by the next `Poll()`, which names it by `key`.
-  // Wakes the task of a pending `Poll()`.
+  // Wakes the task of a pending `Poll()`. If the waker throws, the future is in
+  // the set.
   void Add(F&& future, size_t key) {
+    AddWithoutWake(std::move(future), key);
+    WakeForAdded();
+  }
+
+  // The two halves of `Add()`.
+  Handle AddWithoutWake(F&& future, size_t key) {
     if (list_ == nullptr) list_ = new ReadyList;
     auto* const child = new Child(list_, std::move(future), key, round_);
     children_.PushBack(child);
     ++size_;
-    if (is_awaited_) {
-      list_->MarkReady(child);
-    } else {
-      // The next `Poll()` finds the child. A wake would have the task polled
-      // once more for nothing.
-      list_->Push(child);
-    }
+    list_->Push(child);
+    return child;
+  }
+  void WakeForAdded() {
+    // Otherwise the next `Poll()` finds the child. A wake would have the task
+    // polled once more for nothing.
+    if (is_awaited_) list_->Wake();
+  }
+
+  // Returns the future of a child.
+  static F& Get(Handle child) { return *child->future; }
+
+  // Destroys the future of a child, and removes the child. Wakes the task of a
+  // pending `Poll()` if no child is left, and drops exceptions from the waker.
+  // The memory of a child that was woken is freed by the next `Poll()`. O(1).
+  void Erase(Handle child) noexcept {
+    Remove(child);
+    if (size_ > 0 || !is_awaited_) return;
+    ROUSE_TRY { list_->Wake(); }
+    ROUSE_CATCH_ALL {}
   }
 
   // Polls the children that were woken since they were last polled, each once.
@@ -111,6 +122,10 @@ class ChildSet {
   // `take(key, PollResult<Output>&&)`. If `take` returns true, ends, and is
   // ready with true. Is ready with false if the set is empty.
   // O(number of woken children).
+  //
+  // A child that stays in the set is not removed before it has ended, and comes
+  // last among the children that the next `Poll()` polls. For its outputs,
+  // `take` must return true until then, because the task is not woken for it.
   //
   // An exception from a child passes on. The child is removed, and `take` is
   // called with a pending result.
@@ -199,6 +214,13 @@ class ChildSet {
   bool PollChild(Child* child, Context& cx, Take& take) {
     PollResult<Output> output = PollOrRemove(child, cx, take);
     if (output.IsPending()) return false;
+    if constexpr (StaysInSet<F>) {
+      if (!child->future->HasEnded()) {
+        // The list may already have the child, because of a wake.
+        list_->Push(child);
+        return take(child->key, std::move(output));
+      }
+    }
     return take(Remove(child), std::move(output));
   }
 

@@ -140,6 +140,59 @@ MODEL_TEST(ChildSet, AWakeComesBesideAChildThatYields, .spurious_failures = 0) {
   owner.Finish(is_pending);
 }
 
+// A child that stays in the set: a stream of one item. From then on another
+// thread may wake the child, and does so at the end of the stream.
+class StayingChild {
+ public:
+  StayingChild(Event& event, std::optional<Thread>& thread)
+      : event_(&event), thread_(&thread) {}
+
+  PollResult<bool> Poll(Context& cx) {
+    const bool has_happened = event_->Poll(cx).IsReady();
+    if (!thread_->has_value()) {
+      thread_->emplace([event = event_] { event->Set(); });
+      return true;
+    }
+    if (!has_happened) return kPending;
+    has_ended_ = true;
+    return false;
+  }
+
+  bool HasEnded() const { return has_ended_; }
+
+ private:
+  Event* event_;
+  std::optional<Thread>* thread_;
+  bool has_ended_ = false;
+};
+
+// The wake comes before, while or after the set keeps the child for its next
+// poll. The child is polled again in any case, and comes back only once.
+MODEL_TEST(ChildSet, AWakeComesWhenTheChildStays, .spurious_failures = 0) {
+  Event event;
+  model::Task task;
+  std::optional<Thread> thread;
+  ChildSet<StayingChild> set;
+  int items = 0;
+  int ends = 0;
+  const auto poll = [&] {
+    task.ForgetWakes();
+    return task.Poll(PollFn([&](Context& cx) {
+      return set.Poll(cx, [&](size_t, PollResult<bool>&& has_item) {
+        ++(*has_item ? items : ends);
+        return *has_item;
+      });
+    }));
+  };
+  set.Add(StayingChild(event, thread), 0);
+  Require(*poll());
+  const bool is_pending = poll().IsPending();
+  thread->Join();
+  Require(!is_pending || task.woken());
+  if (is_pending) Require(!*poll());
+  Require(items == 1 && ends == 1 && set.size() == 0);
+}
+
 MODEL_TEST(ChildSet, ASetIsDestroyedDuringAWake, .spurious_failures = 0) {
   Event events[2];
   events[0].yields = true;
