@@ -782,7 +782,9 @@ rouse_library(testing_model
 
 rouse_library(timer
   HEADERS
+    timer/chunks_timeout.h
     timer/clock.h
+    timer/debounce.h
     timer/delay_queue.h
     timer/heap/arc_list.h
     timer/heap/default_timer.h
@@ -807,6 +809,7 @@ rouse_library(timer
     timer/poll_timeout.h
     timer/sleep.h
     timer/stream_timeout.h
+    timer/throttle.h
     timer/timed_out.h
     timer/timeout.h
     timer/wheel/core.h
