@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/reactor/async_io.h"
 #include "rouse/reactor/handle.h"
@@ -138,6 +139,18 @@ class EventedBase {
     CheckWorks(interest, "AsyncIo()");
     return reactor::AsyncIoFuture<Attempt>(evented_.registration(), interest,
                                            call, std::move(attempt));
+  }
+
+  // Returns the error that is pending on a socket, such as an ICMP error on a
+  // `UdpSocket`, and clears it (SO_ERROR). Returns OK if none is pending. A
+  // call that would have returned the error then no longer does. The message
+  // begins with "pending error of" and the socket's address.
+  absl::Status TakeError() const
+    requires requires(const Io& io) { io.TakeError(); }
+  {
+    const int error = io().TakeError();
+    if (error == 0) return absl::OkStatus();
+    return io().ErrorAtLocal(error, "pending error of");
   }
 
  protected:

@@ -13,6 +13,9 @@
 #ifndef ROUSE_NET_IP_OPTIONS_H_
 #define ROUSE_NET_IP_OPTIONS_H_
 
+#include <string>
+#include <string_view>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/net/socket/socket_option.h"
@@ -57,6 +60,28 @@ class IpOptions {
   }
   absl::StatusOr<int> Ttl() const {
     return internal::GetOption(fd(), internal::IpOption::kTtl);
+  }
+
+  // Sets or returns the type of service of sent packets, 0 to 255 (IP_TOS, and
+  // for IPv6 IPV6_TCLASS): six bits of the class of traffic (DSCP), and two of
+  // congestion (ECN), which TCP sets itself. Initially 0.
+  absl::Status SetTos(int tos) const {
+    return internal::SetOption(fd(), internal::IpOption::kTos, tos);
+  }
+  absl::StatusOr<int> Tos() const {
+    return internal::GetOption(fd(), internal::IpOption::kTos);
+  }
+
+  // Sets or returns the name of the network interface through which packets are
+  // sent and received, such as "eth1" (SO_BINDTODEVICE). An empty name, the
+  // initial value, means any interface. Returns NotFound (ENODEV) if no such
+  // interface exists; PermissionDenied if the socket is bound to another
+  // interface, and the program lacks CAP_NET_RAW.
+  absl::Status SetDevice(std::string_view name) const {
+    return internal::SetDevice(fd(), name);
+  }
+  absl::StatusOr<std::string> Device() const {
+    return internal::GetDevice(fd());
   }
 
  protected:

@@ -378,6 +378,22 @@ TEST_F(UdpSocketTest, NeedsAReactor) {
       UdpSocket::Bind(SocketAddr::Localhost(0), reactor_.handle()).ok());
 }
 
+// Nobody receives at `b_addr_`, which the kernel reports for a later call.
+TEST_F(UdpSocketTest, APendingErrorCanBeTaken) {
+  EXPECT_TRUE(a_.TakeError().ok());
+  ASSERT_TRUE(a_.Connect(b_addr_).ok());
+  {
+    const UdpSocket closed = std::move(b_);
+  }
+  ASSERT_TRUE(Run(a_.Send("x")).ok());
+  const absl::Status error = a_.TakeError();
+  EXPECT_EQ(error.code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(error.message().substr(0, 16), "pending error of");
+  EXPECT_NE(error.message().find(a_addr_.ToString()), std::string::npos);
+  EXPECT_TRUE(a_.TakeError().ok());
+  EXPECT_TRUE(Run(a_.Send("y")).ok());
+}
+
 TEST_F(UdpSocketTest, AShutdownOfTheReactorIsUnavailable) {
   auto receive = a_.RecvFrom(Buffer());
   Turn();

@@ -3,11 +3,14 @@
 
 #include "rouse/net/socket/socket_option.h"
 
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstring>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -38,6 +41,14 @@ constexpr SocketOption SocketOption::kKeepCount = {IPPROTO_TCP, TCP_KEEPCNT,
                                                    "TCP_KEEPCNT"};
 constexpr SocketOption SocketOption::kOnlyIPv6 = {IPPROTO_IPV6, IPV6_V6ONLY,
                                                   "IPV6_V6ONLY"};
+constexpr SocketOption SocketOption::kQuickAck = {IPPROTO_TCP, TCP_QUICKACK,
+                                                  "TCP_QUICKACK"};
+constexpr SocketOption SocketOption::kFastOpen = {IPPROTO_TCP, TCP_FASTOPEN,
+                                                  "TCP_FASTOPEN"};
+constexpr SocketOption SocketOption::kFastOpenConnect = {
+    IPPROTO_TCP, TCP_FASTOPEN_CONNECT, "TCP_FASTOPEN_CONNECT"};
+constexpr SocketOption SocketOption::kDeferAccept = {
+    IPPROTO_TCP, TCP_DEFER_ACCEPT, "TCP_DEFER_ACCEPT"};
 
 constexpr IpOption IpOption::kTtl = {
     {IPPROTO_IP, IP_TTL, "IP_TTL"},
@@ -48,6 +59,8 @@ constexpr IpOption IpOption::kMulticastTtl = {
 constexpr IpOption IpOption::kMulticastLoop = {
     {IPPROTO_IP, IP_MULTICAST_LOOP, "IP_MULTICAST_LOOP"},
     {IPPROTO_IPV6, IPV6_MULTICAST_LOOP, "IPV6_MULTICAST_LOOP"}};
+constexpr IpOption IpOption::kTos = {
+    {IPPROTO_IP, IP_TOS, "IP_TOS"}, {IPPROTO_IPV6, IPV6_TCLASS, "IPV6_TCLASS"}};
 
 absl::Status OptionError(std::string_view name) {
   return absl::ErrnoToStatus(errno, absl::StrCat("setsockopt(", name, ")"));
@@ -68,6 +81,25 @@ absl::StatusOr<int> GetOption(int fd, const SocketOption& option) {
   }
   return absl::ErrnoToStatus(errno,
                              absl::StrCat("getsockopt(", option.name, ")"));
+}
+
+absl::Status SetDevice(int fd, std::string_view name) {
+  if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name.data(),
+                 static_cast<socklen_t>(name.size())) == 0) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(
+      errno, absl::StrCat("setsockopt(SO_BINDTODEVICE) to the interface \"",
+                          name, "\""));
+}
+
+absl::StatusOr<std::string> GetDevice(int fd) {
+  char name[IFNAMSIZ] = {};
+  socklen_t size = sizeof name;
+  if (getsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name, &size) != 0) {
+    return absl::ErrnoToStatus(errno, "getsockopt(SO_BINDTODEVICE)");
+  }
+  return std::string(name, strnlen(name, size));
 }
 
 absl::StatusOr<int> FamilyOf(int fd) {

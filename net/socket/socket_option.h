@@ -12,6 +12,7 @@
 
 #include "rouse/base/cxx20.h"
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -38,6 +39,10 @@ struct SocketOption {
   static const SocketOption kKeepInterval;  // seconds
   static const SocketOption kKeepCount;
   static const SocketOption kOnlyIPv6;
+  static const SocketOption kQuickAck;
+  static const SocketOption kFastOpen;  // connections
+  static const SocketOption kFastOpenConnect;
+  static const SocketOption kDeferAccept;  // seconds
 };
 
 absl::Status SetOption(int fd, const SocketOption& option, int value);
@@ -52,10 +57,16 @@ struct IpOption {
   static const IpOption kTtl;           // hops
   static const IpOption kMulticastTtl;  // hops
   static const IpOption kMulticastLoop;
+  static const IpOption kTos;
 };
 
 absl::Status SetOption(int fd, const IpOption& option, int value);
 absl::StatusOr<int> GetOption(int fd, const IpOption& option);
+
+// Sets or returns the name of the network interface to which the socket is
+// bound (SO_BINDTODEVICE). An empty name means any interface.
+absl::Status SetDevice(int fd, std::string_view name);
+absl::StatusOr<std::string> GetDevice(int fd);
 
 // Returns the socket's family: AF_INET, AF_INET6 or any other.
 absl::StatusOr<int> FamilyOf(int fd);

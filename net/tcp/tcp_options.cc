@@ -29,6 +29,16 @@ int ToSeconds(absl::Duration duration, int64_t least) {
 
 }  // namespace
 
+absl::Status SetDeferAccept(int fd, absl::Duration limit) {
+  return SetOption(fd, SocketOption::kDeferAccept, ToSeconds(limit, 0));
+}
+
+absl::StatusOr<absl::Duration> GetDeferAccept(int fd) {
+  const absl::StatusOr<int> seconds = GetOption(fd, SocketOption::kDeferAccept);
+  if (!seconds.ok()) return seconds.status();
+  return absl::Seconds(*seconds);
+}
+
 absl::Status SetKeepAlive(int fd, const std::optional<KeepAlive>& keep_alive) {
   if (keep_alive.has_value()) {
     // Sets the times before turning the option on, so that keep-alive is never

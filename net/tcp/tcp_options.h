@@ -40,6 +40,8 @@ namespace internal {
 
 absl::Status SetKeepAlive(int fd, const std::optional<KeepAlive>& keep_alive);
 absl::StatusOr<std::optional<KeepAlive>> GetKeepAlive(int fd);
+absl::Status SetDeferAccept(int fd, absl::Duration limit);
+absl::StatusOr<absl::Duration> GetDeferAccept(int fd);
 absl::Status SetLinger(int fd, std::optional<absl::Duration> linger);
 absl::StatusOr<std::optional<absl::Duration>> GetLinger(int fd);
 
@@ -59,6 +61,17 @@ class TcpOptions : public IpOptions<Socket> {
   }
   absl::StatusOr<bool> NoDelay() const {
     return internal::GetOption(fd(), internal::SocketOption::kNoDelay);
+  }
+
+  // Sets or returns whether received bytes are acknowledged at once
+  // (TCP_QUICKACK) instead of together with the next bytes that are sent. The
+  // system turns the option off, and on, by itself as the connection goes on:
+  // set it again after a read.
+  absl::Status SetQuickAck(bool on) const {
+    return internal::SetOption(fd(), internal::SocketOption::kQuickAck, on);
+  }
+  absl::StatusOr<bool> QuickAck() const {
+    return internal::GetOption(fd(), internal::SocketOption::kQuickAck);
   }
 
   // Sets or returns whether and when a silent peer is probed (SO_KEEPALIVE). If

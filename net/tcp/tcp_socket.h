@@ -25,6 +25,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/net/socket/socket_option.h"
 #include "rouse/net/socket_addr.h"
@@ -84,6 +85,43 @@ class TcpSocket : public TcpOptions<TcpSocket> {
   }
   absl::StatusOr<bool> OnlyIPv6() const {
     return internal::GetOption(fd(), internal::SocketOption::kOnlyIPv6);
+  }
+
+  // Sets or returns how many connections of clients that send bytes with their
+  // first packet (TCP_FASTOPEN) can wait for the end of their handshake, on a
+  // socket that will listen. 0, the initial value, refuses such bytes, and the
+  // client sends them again. An application must tolerate that the bytes of a
+  // first packet arrive twice.
+  absl::Status SetFastOpen(int backlog) const {
+    return internal::SetOption(fd(), internal::SocketOption::kFastOpen,
+                               backlog);
+  }
+  absl::StatusOr<int> FastOpen() const {
+    return internal::GetOption(fd(), internal::SocketOption::kFastOpen);
+  }
+
+  // Sets or returns whether the first bytes go with the first packet, on a
+  // socket that will connect (TCP_FASTOPEN_CONNECT). If the client has a cookie
+  // of the server, `Connect()` succeeds without a packet, and an error of the
+  // connection is returned by the first write or read. Off in a new socket.
+  absl::Status SetFastOpenConnect(bool on) const {
+    return internal::SetOption(fd(), internal::SocketOption::kFastOpenConnect,
+                               on);
+  }
+  absl::StatusOr<bool> FastOpenConnect() const {
+    return internal::GetOption(fd(), internal::SocketOption::kFastOpenConnect);
+  }
+
+  // Sets or returns for how long a connection without bytes is kept from a
+  // socket that will listen (TCP_DEFER_ACCEPT). `Accept()` then returns a
+  // connection when its first bytes have arrived, or about `limit` later. The
+  // limit is rounded up to whole seconds, and then by the system to the time of
+  // a number of retransmissions. Zero, the initial value, turns the option off.
+  absl::Status SetDeferAccept(absl::Duration limit) const {
+    return internal::SetDeferAccept(fd(), limit);
+  }
+  absl::StatusOr<absl::Duration> DeferAccept() const {
+    return internal::GetDeferAccept(fd());
   }
 
   // Sets the address on which the socket will listen, or from which the socket

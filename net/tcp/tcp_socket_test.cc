@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_listener.h"
@@ -107,6 +108,71 @@ TEST_F(TcpSocketTest, OnlyIPv6LeavesIPv4ToOthers) {
   EXPECT_FALSE(socket->OnlyIPv6().value());
   // An IPv4 socket does not have this option.
   EXPECT_FALSE(Open().SetOnlyIPv6(true).ok());
+}
+
+TEST_F(TcpSocketTest, TheTypeOfServiceIsZeroUntilSet) {
+  const TcpSocket socket = Open();
+  EXPECT_EQ(socket.Tos().value(), 0);
+  ASSERT_TRUE(socket.SetTos(0x10).ok());
+  EXPECT_EQ(socket.Tos().value(), 0x10);
+  const absl::StatusOr<TcpSocket> six =
+      TcpSocket::Open(SocketAddr::Parse("[::1]:0").value());
+  if (!six.ok()) GTEST_SKIP() << "no IPv6 here: " << six.status();
+  ASSERT_TRUE(six->SetTos(0x20).ok());
+  EXPECT_EQ(six->Tos().value(), 0x20);
+  EXPECT_EQ(six->SetTos(256).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(TcpSocketTest, CanBeBoundToAnInterface) {
+  const TcpSocket socket = Open();
+  EXPECT_EQ(socket.Device().value(), "");
+  const absl::Status missing = socket.SetDevice("no_such_device");
+  EXPECT_FALSE(missing.ok());
+  EXPECT_THAT(missing.message(), ::testing::HasSubstr("\"no_such_device\""));
+  const absl::Status status = socket.SetDevice("lo");
+  if (absl::IsPermissionDenied(status)) GTEST_SKIP() << status;
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(socket.Device().value(), "lo");
+}
+
+TEST_F(TcpSocketTest, QuickAckCanBeSetAndCleared) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(client.SetQuickAck(false).ok());
+  EXPECT_FALSE(client.QuickAck().value());
+  ASSERT_TRUE(client.SetQuickAck(true).ok());
+  EXPECT_TRUE(client.QuickAck().value());
+}
+
+TEST_F(TcpSocketTest, FastOpenIsOffUntilSet) {
+  TcpSocket socket = Open();
+  EXPECT_EQ(socket.FastOpen().value(), 0);
+  EXPECT_FALSE(socket.FastOpenConnect().value());
+  ASSERT_TRUE(socket.SetFastOpenConnect(true).ok());
+  EXPECT_TRUE(socket.FastOpenConnect().value());
+  ASSERT_TRUE(socket.SetFastOpenConnect(false).ok());
+  ASSERT_TRUE(socket.Bind(SocketAddr::Localhost(0)).ok());
+  ASSERT_TRUE(socket.SetFastOpen(7).ok());
+  EXPECT_EQ(socket.FastOpen().value(), 7);
+  EXPECT_TRUE(std::move(socket).Listen().ok());
+}
+
+// The client's handshake ends, but the server sees the connection only with the
+// first bytes.
+TEST_F(TcpSocketTest, ADeferredConnectionIsAcceptedWithItsFirstBytes) {
+  TcpSocket socket = Open();
+  EXPECT_EQ(socket.DeferAccept().value(), absl::ZeroDuration());
+  ASSERT_TRUE(socket.SetDeferAccept(absl::Seconds(30)).ok());
+  EXPECT_GE(socket.DeferAccept().value(), absl::Seconds(30));
+  ASSERT_TRUE(socket.Bind(SocketAddr::Localhost(0)).ok());
+  const TcpListener listener = std::move(socket).Listen().value();
+  const TcpStream client =
+      Run(TcpStream::Connect(listener.local_addr().value())).value();
+  auto accept = listener.Accept();
+  ASSERT_TRUE(task_.Poll(accept).IsPending());
+  ASSERT_TRUE(Run(client.WriteAll("x")).ok());
+  const TcpStream server = Run(accept).value().stream;
+  char byte;
+  EXPECT_EQ(Run(server.Read(absl::MakeSpan(&byte, 1))).value(), 1u);
 }
 
 TEST_F(TcpSocketTest, KeepAliveIsOffUntilSet) {

@@ -15,10 +15,13 @@
 #ifndef ROUSE_NET_UNIX_UNIX_DATAGRAM_H_
 #define ROUSE_NET_UNIX_UNIX_DATAGRAM_H_
 
+#include <sys/socket.h>
+
 #include <cstddef>
 #include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/net/evented_base.h"
 #include "rouse/net/socket/datagram_base.h"
@@ -79,6 +82,16 @@ class UnixDatagram : public internal::DatagramBase<UnixDatagram, UnixAddr> {
 
   UnixDatagram(UnixDatagram&&) = default;
   UnixDatagram& operator=(UnixDatagram&&) = default;
+
+  // End one direction. After `ShutdownWrite()`, sends of this socket fail with
+  // FailedPrecondition (EPIPE). After `ShutdownRead()`, sends to this socket
+  // fail in this way; datagrams that have already arrived can still be
+  // received.
+  //
+  // Datagrams have no end of a stream: on Linux, a receive that waits, at
+  // either end, continues to wait.
+  absl::Status ShutdownRead() const { return io().Shutdown(SHUT_RD); }
+  absl::Status ShutdownWrite() const { return io().Shutdown(SHUT_WR); }
 
   // Like `SendTo()`, for hand-written futures: see `PollSend()`.
   PollResult<absl::StatusOr<size_t>> PollSendTo(Context& cx,

@@ -79,6 +79,37 @@ TEST_F(UnixDatagramTest, APairExchangesDatagrams) {
   EXPECT_EQ(a.GetPeerCredentials().value().pid, getpid());
 }
 
+TEST_F(UnixDatagramTest, AShutdownEndsADirection) {
+  auto [a, b] = UnixDatagram::Pair().value();
+  ASSERT_TRUE(Run(a.Send("before")).ok());
+  ASSERT_TRUE(a.ShutdownWrite().ok());
+  EXPECT_EQ(Run(a.Send("after")).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Run(b.Recv(Buffer())).value(), 6u);
+  // The other direction continues until it is ended, too.
+  ASSERT_TRUE(Run(b.Send("x")).ok());
+  ASSERT_TRUE(a.ShutdownRead().ok());
+  EXPECT_EQ(Run(a.Recv(Buffer())).value(), 1u);
+  EXPECT_EQ(Run(b.Send("x")).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  auto receive = a.Recv(Buffer());
+  EXPECT_TRUE(task_.Poll(receive).IsPending());
+}
+
+TEST_F(UnixDatagramTest, ASocketWithoutAPeerCanBeShutDown) {
+  const UnixDatagram a = UnixDatagram::Unbound().value();
+  const UnixDatagram b = UnixDatagram::Bind(NewAbstractAddr()).value();
+  const UnixDatagram c = UnixDatagram::Unbound().value();
+  const UnixAddr to = b.local_addr().value();
+  ASSERT_TRUE(a.ShutdownWrite().ok());
+  EXPECT_EQ(Run(a.SendTo("x", to)).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(Run(c.SendTo("x", to)).ok());
+  ASSERT_TRUE(b.ShutdownRead().ok());
+  EXPECT_EQ(Run(c.SendTo("x", to)).status().code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_F(UnixDatagramTest, APairWaitsForRoom) {
   auto [a, b] = UnixDatagram::Pair().value();
   Turn();
