@@ -253,6 +253,7 @@ rouse_library(net
     net/tcp_options.h
     net/tcp_socket.h
     net/tcp_stream.h
+    net/udp_framed.h
     net/udp_socket.h
     net/unix/peer_credentials.h
     net/unix/unix_addr.h
@@ -286,6 +287,7 @@ rouse_library(net
     net/unix/unix_listener.cc
     net/unix/unix_stream.cc
   DEPS
+    absl::cleanup
     absl::core_headers
     absl::inlined_vector
     absl::span

@@ -133,6 +133,7 @@ CLOSURES = {
     "//net:tcp_options": "net 4, absl 77",
     "//net:tcp_socket": "base 12, waker 4, io 10, reactor 23, net 13, absl 79",
     "//net:tcp_stream": "base 12, waker 4, io 10, reactor 23, net 10, absl 79",
+    "//net:udp_framed": "base 12, waker 4, io 5, reactor 23, net 9, absl 79",
     "//net:udp_socket": "base 12, waker 4, io 4, reactor 23, net 8, absl 79",
     "//net:unix_addr": "net 2, absl 77",
     "//net:unix_datagram": "base 12, waker 4, io 4, reactor 23, net 9, absl 79",

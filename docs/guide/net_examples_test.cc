@@ -59,6 +59,7 @@
 #include "rouse/net/tcp_options.h"
 #include "rouse/net/tcp_socket.h"
 #include "rouse/net/tcp_stream.h"
+#include "rouse/net/udp_framed.h"
 #include "rouse/net/udp_socket.h"
 #include "rouse/net/unix_addr.h"
 #include "rouse/net/unix_listener.h"
@@ -297,6 +298,14 @@ rouse::Co<absl::StatusOr<size_t>> Drain(const rouse::UdpSocket& socket) {
   co_return co_await socket.RecvBatch(absl::MakeSpan(batch));
 }
 
+rouse::Co<absl::Status> ShoutBack(const rouse::UdpSocket& socket) {
+  rouse::UdpFramed frames(socket, rouse::LineCodec());
+  auto item = co_await rouse::Next(frames);
+  co_await rouse::OrReturn(item->status());
+  auto& [line, peer] = **item;
+  co_return co_await frames.Send(absl::AsciiStrToUpper(line), peer);
+}
+
 rouse::Co<absl::StatusOr<std::string>> ReadWhenReady(
     const rouse::TcpStream& stream) {
   for (;;) {
@@ -479,6 +488,11 @@ TEST_F(NetExamplesTest, Datagrams) {
   ASSERT_TRUE(Run(a->SendTo("x", b->local_addr().value())).ok());
   ASSERT_TRUE(Run(AnswerOne(*b)).ok());
   EXPECT_EQ(Run(Drain(*a)).value(), 1u);
+  ASSERT_TRUE(Run(a->SendTo("hello", b->local_addr().value())).ok());
+  ASSERT_TRUE(Run(ShoutBack(*b)).ok());
+  char buffer[8];
+  EXPECT_EQ(Run(a->Recv(absl::MakeSpan(buffer))).value(), 6u);
+  EXPECT_EQ(std::string_view(buffer, 6), "HELLO\n");
 }
 
 TEST_F(NetExamplesTest, Readiness) {
