@@ -5,16 +5,20 @@
 
 import contextlib
 import copy
+import http.client
 import http.server
 import io
 import json
 import os
 import pathlib
 import re
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import unittest.mock
 import xml.etree.ElementTree as ElementTree
@@ -537,6 +541,43 @@ class HttpLoadTest(unittest.TestCase):
         done, called, _ = self.load(WRK, b"hullo\n")
         self.assertEqual((1, ""), (done.returncode, called))
         self.assertIn("http_load: GET /: status 200 and b'hullo\\n', instead of 200 and b'hello\\n'", done.stderr)
+
+
+class NginxTest(unittest.TestCase):
+
+    PROGRAM = compare.HERE.parent / "peers/nginx_http.sh"
+
+    def test_answers_like_the_example(self):
+        if not shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin"):
+            self.skipTest("nginx is not installed")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as folder:
+            with subprocess.Popen([self.PROGRAM, str(port), "ct"], env=dict(os.environ, TMPDIR=folder)) as nginx:
+                try:
+                    while nginx.poll() is None:
+                        with socket.socket() as probe:
+                            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                                break
+                        time.sleep(0.02)
+                    self.assertIsNone(nginx.poll())
+                    client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                    self.addCleanup(client.close)
+                    for _ in range(2):  # on one connection
+                        client.request("GET", "/")
+                        answer = client.getresponse()
+                        self.assertEqual((200, b"hello\n"), (answer.status, answer.read()))
+                        self.assertEqual({"Content-Type": "text/plain", "Content-Length": "6",
+                                          "Connection": "keep-alive", "Server": "nginx", "Date": answer.headers["Date"]},
+                                         dict(answer.headers))
+                finally:
+                    nginx.kill()
+
+    def test_rejects_mistakes(self):
+        for arguments in ((), ("port",), ("80", "mt"), ("80", "ct", "1")):
+            done = subprocess.run([self.PROGRAM, *arguments], capture_output=True, text=True, check=False)
+            self.assertEqual((2, "usage: nginx_http PORT [ct]\n"), (done.returncode, done.stderr))
 
 
 class CommandLineTest(unittest.TestCase):

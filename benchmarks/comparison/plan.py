@@ -270,8 +270,8 @@ GROUPS = (
     Group(
         "sleepers", "A million sleeping tasks",
         "Each of a million tasks sleeps for two seconds. The figures are the resident memory of a task, and the time "
-        "of a task beyond the two seconds. libuv and the bare loop have timers without tasks of a runtime. A program has "
-        "no figure for memory if the program takes over two seconds to spawn the tasks.",
+        "of a task beyond the two seconds. libuv and the bare loop have timers without tasks of a runtime. Go has no "
+        "figure for memory if the spawning takes over two seconds, because some tasks have then ended before others begin.",
         (
             Workload("timer_1m_tasks", "tokio asio go", "two workers", cost=4.0),
             Workload("timer_1m_tasks_ct", "tokio asio libuv go bare", "one thread", cost=4.0),
