@@ -122,11 +122,7 @@ class SharedState final : public SharedCore {
   void KeepException() {
 #ifdef ABSL_HAVE_EXCEPTIONS
     exception_ = std::current_exception();
-    // If the destructor throws a second exception, the first exception counts.
-    try {
-      future_.reset();
-    } catch (...) {
-    }
+    future_.reset();
 #endif
   }
 
