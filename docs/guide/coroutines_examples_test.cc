@@ -24,6 +24,9 @@
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/future/abortable.h"
+#include "rouse/future/any_future.h"
+#include "rouse/future/catch_exception.h"
 #include "rouse/future/co.h"
 #include "rouse/future/collect.h"
 #include "rouse/future/filter.h"
@@ -32,6 +35,7 @@
 #include "rouse/future/many/buffered.h"
 #include "rouse/future/map.h"
 #include "rouse/future/or_return.h"
+#include "rouse/future/ready.h"
 #include "rouse/future/select.h"
 #include "rouse/future/select_loop.h"
 #include "rouse/future/shared.h"
@@ -47,6 +51,7 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/cancellation_token.h"
 #include "rouse/sync/mpsc.h"
+#include "rouse/sync/with_cancellation.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/timeout.h"
 
@@ -250,6 +255,28 @@ rouse::Co<int> Number() {
   co_return 7;
 }
 rouse::Co<> Never() { co_await rouse::Sleep(absl::InfiniteDuration()); }
+rouse::AnyFuture<absl::StatusOr<int>> AskOrGuess(std::string what,
+                                                 bool may_ask) {
+  if (!may_ask) return rouse::Ready(absl::StatusOr<int>(0));
+  return Ask(std::move(what));
+}
+
+// Asks until the answer comes, the token is cancelled, or an exception is
+// thrown.
+rouse::Co<absl::StatusOr<int>> AskSafely(std::string what,
+                                         rouse::CancellationToken stop) {
+  auto ask = [&] { return AskOrGuess(what, !what.empty()); };
+  auto safe = rouse::CatchException(std::move(ask));
+  co_return co_await rouse::WithCancellation(stop, std::move(safe));
+}
+
+rouse::Co<absl::StatusOr<int>> AskAndAbort() {
+  auto [answer, aborter] = rouse::Abortable(Never());
+  aborter.Abort();  // from any thread, any number of times
+  const absl::Status aborted = co_await answer;
+  co_return aborted;
+}
+
 rouse::Co<> Rounds(int count) {
   for (int i = 0; i < count; ++i) co_await rouse::Yield();
 }
@@ -335,6 +362,18 @@ TEST(CoroutinesPage, SelectLoopOfAWorker) {
 TEST(CoroutinesPage, Shared) {
   rouse::Runtime runtime = MakeRuntime();
   EXPECT_EQ(runtime.BlockOn(DoubledInTasks(Number())), 28);
+}
+
+TEST(CoroutinesPage, Adapters) {
+  rouse::Runtime runtime = MakeRuntime();
+  const rouse::CancellationToken stop;
+  EXPECT_THAT(runtime.BlockOn(AskSafely("7", stop)), IsOkAndHolds(7));
+  EXPECT_THAT(runtime.BlockOn(AskSafely("", stop)), IsOkAndHolds(0));
+  stop.Cancel();
+  EXPECT_THAT(runtime.BlockOn(AskSafely("7", stop)),
+              StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_THAT(runtime.BlockOn(AskAndAbort()),
+              StatusIs(absl::StatusCode::kCancelled));
 }
 
 TEST(CoroutinesPage, Streams) {

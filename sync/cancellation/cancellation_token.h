@@ -270,6 +270,10 @@ class CancellationToken {
   // A token cancelled before the first poll wins: `future` is never polled.
   // Later, a ready `future` wins. Anything taken from elsewhere by `future`,
   // such as a message, is thus not lost to a cancellation at the same moment.
+  // (These are the rules of tokio-util. If a ready `future` won even at the
+  // first poll, a loop of futures that are always ready would never end.) To
+  // keep what a future already has, such as a value in a channel, pass the
+  // future as an lvalue.
   //
   // An rvalue is moved into the returned future and destroyed before the result
   // is returned; an lvalue is polled in place. The returned future keeps a copy

@@ -365,6 +365,26 @@ TEST(CancellationToken, AReadyFutureWinsOnceItHasBegun) {
   EXPECT_EQ(task.live(), 0);
 }
 
+// A token cancelled before leaves a ready lvalue with its value.
+TEST(CancellationToken, ACancelledTokenLosesNoValueOfAnLvalue) {
+  const CancellationToken token;
+  token.Cancel();
+  auto ready = Ready(7);
+  auto run = token.RunUntilCancelled(ready);
+  EXPECT_EQ(BlockOn(run), std::nullopt);
+  EXPECT_EQ(BlockOn(ready), 7);
+}
+
+// A loop of futures that are always ready must see the cancellation.
+TEST(CancellationToken, ALoopOfReadyFuturesEnds) {
+  const CancellationToken token;
+  int rounds = 0;
+  while (BlockOn(token.RunUntilCancelled(Ready())).has_value()) {
+    if (++rounds == 3) token.Cancel();
+  }
+  EXPECT_EQ(rounds, 3);
+}
+
 // A future that uses up the budget of each poll does not hide the token.
 TEST(CancellationToken, CancellationIsSeenWithoutBudget) {
   const CancellationToken token;
