@@ -590,6 +590,7 @@ rouse_library(sync
     sync/broadcast/slot.h
     sync/cancellation/cancellation_token.h
     sync/cancellation_token.h
+    sync/internal/closed_event.h
     sync/internal/handle_ptr.h
     sync/internal/pending_wait.h
     sync/internal/wait_node.h
@@ -637,6 +638,7 @@ rouse_library(sync
     sync/barrier/barrier.cc
     sync/broadcast/core.cc
     sync/cancellation/cancellation_token.cc
+    sync/internal/closed_event.cc
     sync/internal/handle_ptr.cc
     sync/internal/pending_wait.cc
     sync/internal/wait_node.cc

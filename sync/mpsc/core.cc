@@ -14,7 +14,6 @@
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/internal/pending_wait.h"
-#include "rouse/sync/internal/wait_node.h"
 #include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -27,22 +26,6 @@ absl::Status ClosedError(const char* call) {
       absl::StrCat(call,
                    ": the channel is closed; the other end was destroyed, or "
                    "the receiver was closed"));
-}
-
-void ClosedEvent::Set() {
-  mu_.Lock();
-  // Release pairs with the acquires of threads that check without the lock.
-  is_set_.store(true, std::memory_order_release);
-  rouse::internal::WakeAll(mu_, waiters_, [](rouse::internal::WaitNode*) {});
-}
-
-bool ClosedEvent::Wait(rouse::internal::WaitNode& node, const Waker& waker) {
-  Waker clone = node.CloneIfNew(waker);  // destroyed without the lock
-  const BriefLockHolder lock(mu_);
-  if (MutableCondition(IsSet())) return false;
-  if (!node.IsLinked()) waiters_.PushBack(&node);
-  node.Register(clone);
-  return true;
 }
 
 void ReceiverWaker::Forget() {

@@ -24,10 +24,9 @@
 #include "absl/status/status.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/exceptions.h"
-#include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/brief_lock.h"
+#include "rouse/sync/internal/closed_event.h"
 #include "rouse/sync/internal/pending_wait.h"
-#include "rouse/sync/internal/wait_node.h"
 #include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -37,32 +36,6 @@ namespace rouse::mpsc::internal {
 
 // Returns the error of a call on a closed channel.
 absl::Status ClosedError(const char* call);
-
-// ClosedEvent
-//
-// An event that happens once. Thread-safe.
-class ClosedEvent {
- public:
-  // Returns whether the event has happened. A thread that sees the event also
-  // sees everything that happened before `Set()`.
-  bool IsSet() const {
-    // Acquire pairs with the release of Set.
-    return is_set_.load(std::memory_order_acquire);
-  }
-
-  // Notifies all waiters. The event must outlive the call.
-  void Set();
-
-  // Returns false if the event has happened. Otherwise `waker` will be woken
-  // when the event happens.
-  bool Wait(rouse::internal::WaitNode& node, const Waker& waker);
-  void StopWaiting(rouse::internal::WaitNode& node) { node.LeaveWith(mu_); }
-
- private:
-  IntrusiveList<rouse::internal::WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
-  Atomic<bool> is_set_{false};
-  BriefLock mu_;
-};
 
 // ReceiverWaker
 //
@@ -165,7 +138,7 @@ class ChannelCore {
   // Used by the receiver: the number of waiting futures.
   uint32_t waiting = 0;
   // Set when the receiver closes or is destroyed.
-  [[no_unique_address]] ClosedEvent closed;
+  [[no_unique_address]] rouse::internal::ClosedEvent closed;
   // Wakes that the draining thread has not answered yet: see shared.h.
   Atomic<uint32_t> drain_wakes{0};
 

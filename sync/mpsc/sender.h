@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/future.h"
+#include "rouse/sync/internal/closed_event.h"
 #include "rouse/sync/internal/handle_ptr.h"
 #include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/mpsc/core.h"
@@ -63,14 +64,15 @@ inline constexpr char kClosed[] = "mpsc::Sender::Closed";
 // See `Sender::Closed()`.
 class [[nodiscard]] ClosedFuture {
  public:
-  explicit ClosedFuture(internal::ClosedEvent& event) : wait_(&event) {}
+  explicit ClosedFuture(rouse::internal::ClosedEvent& event) : wait_(&event) {}
 
   PollResult<void> Poll(Context& cx) {
-    return wait_.Poll(cx, &internal::ClosedEvent::Wait);
+    return wait_.Poll(cx, &rouse::internal::ClosedEvent::Wait);
   }
 
  private:
-  rouse::internal::PendingWait<internal::ClosedEvent, internal::kClosed> wait_;
+  rouse::internal::PendingWait<rouse::internal::ClosedEvent, internal::kClosed>
+      wait_;
 };
 
 // BasicSender
