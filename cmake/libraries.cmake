@@ -593,6 +593,7 @@ rouse_library(sync
     sync/internal/closed_event.h
     sync/internal/handle_ptr.h
     sync/internal/pending_wait.h
+    sync/internal/stream_waiter.h
     sync/internal/wait_node.h
     sync/keyed/mutex_map.h
     sync/keyed/single_flight.h

@@ -20,6 +20,7 @@
 #define ROUSE_SIGNAL_SIGNAL_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -54,6 +55,7 @@ namespace rouse {
 class Signal {
  public:
   class RecvFuture;
+  using Waiter = reactor::Waiter;
 
   // Returns a `Signal` that listens from now on. Notifications come from
   // `handle`'s reactor or, if `handle` is unbound, from the reactor found by
@@ -87,6 +89,17 @@ class Signal {
   // task that polled last is woken.
   PollResult<absl::Status> PollRecv(Context& cx,
                                     reactor::Waiter* waiter = nullptr);
+
+  // Makes the listener a `Stream` of the number of the signal, with an item
+  // when `Recv()` would be ready. Streams of several signals can thus be
+  // merged. The stream ends when the reactor is shut down.
+  PollResult<std::optional<int>> PollNext(Context& cx,
+                                          Waiter* waiter = nullptr) {
+    const PollResult<absl::Status> received = PollRecv(cx, waiter);
+    if (received.IsPending()) return kPending;
+    if (!received->ok()) return std::nullopt;
+    return number_;
+  }
 
   // Returns the number of the signal, such as SIGTERM.
   int number() const { return number_; }

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
 #include "rouse/future/block_on.h"
+#include "rouse/future/stream.h"
 #include "rouse/reactor/background.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/signal/ctrl_c.h"
@@ -69,6 +71,24 @@ TEST_F(SignalTest, WakesAWaitingTask) {
   const auto result = task_.Poll(recv);
   ASSERT_TRUE(result.IsReady());
   EXPECT_TRUE(result->ok());
+}
+
+static_assert(Stream<Signal>);
+
+TEST_F(SignalTest, IsAStreamOfItsNumber) {
+  Signal signal = Listen(SIGUSR1);
+  {
+    auto next = Next(signal);
+    ASSERT_TRUE(task_.Poll(next).IsPending());
+  }
+  EXPECT_EQ(task_.live(), 0);
+  ASSERT_TRUE(task_.PollNext(signal).IsPending());
+  ASSERT_EQ(raise(SIGUSR1), 0);
+  Turn();
+  EXPECT_EQ(task_.PollNext(signal).value(), SIGUSR1);
+  ASSERT_TRUE(task_.PollNext(signal).IsPending());
+  reactor_.Shutdown();
+  EXPECT_EQ(task_.PollNext(signal).value(), std::nullopt);
 }
 
 TEST_F(SignalTest, EveryListenerIsNotified) {

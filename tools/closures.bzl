@@ -16,7 +16,7 @@ load("//tools:rouse_script_test.bzl", "rouse_script_test")
 # and neither is //tools:library_headers. A library that depends on GoogleTest cannot be listed: a query follows every branch
 # of a select(), and some branches of GoogleTest name repositories that nobody declares.
 CLOSURES = {
-    "//:rouse": "base 31, waker 7, future 47, io 26, sync 29, reactor 23, timer 21, scheduler 34, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
+    "//:rouse": "base 31, waker 7, future 47, io 26, sync 30, reactor 23, timer 21, scheduler 34, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
     "//base:any_duration": "base 1, absl 29",
     "//base:atomic": "base 1, absl 0",
@@ -198,7 +198,7 @@ CLOSURES = {
     "//signal:shutdown_signal": "base 12, waker 4, reactor 24, signal 3, absl 79",
     "//signal:signal": "base 12, waker 4, reactor 24, signal 2, absl 79",
     "//sync:barrier": "base 12, waker 2, sync 3, absl 41",
-    "//sync:broadcast": "base 24, waker 5, future 2, sync 4, absl 79",
+    "//sync:broadcast": "base 24, waker 5, future 2, sync 5, absl 79",
     "//sync:cancellation_token": "base 13, waker 2, future 3, sync 3, absl 41",
     "//sync:mpsc": "base 19, waker 5, future 4, sync 5, absl 77",
     "//sync:mpsc_send_timeout": "base 20, waker 5, future 4, sync 6, timer 11, absl 77",
@@ -212,7 +212,7 @@ CLOSURES = {
     "//sync:semaphore": "base 18, waker 5, future 3, sync 3, absl 77",
     "//sync:set_once": "base 13, waker 2, sync 3, absl 73",
     "//sync:single_flight": "base 13, waker 2, future 3, sync 4, absl 91",
-    "//sync:watch": "base 14, waker 2, sync 4, absl 77",
+    "//sync:watch": "base 14, waker 2, sync 5, absl 77",
     "//sync:with_cancellation": "base 14, future 8, sync 4, waker 2, absl 77",
     "//testing/model:check": "testing 15, absl 119",
     "//testing/model:model": "testing 15, absl 119",

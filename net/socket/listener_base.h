@@ -119,6 +119,17 @@ class ListenerBase : public EventedBase<L, Socket> {
     return Result(Accepted(*std::move(stream), peer));
   }
 
+  // Makes the listener a `Stream` of the results of `Accept()`. The stream
+  // never ends, not even after an error: a loop should wait a little after
+  // ResourceExhausted, and must end after Unavailable.
+  PollResult<std::optional<absl::StatusOr<Accepted>>> PollNext(
+      Context& cx, Waiter* waiter = nullptr) const {
+    PollResult<absl::StatusOr<Accepted>> accepted = PollAccept(cx, waiter);
+    if (accepted.IsPending()) return kPending;
+    return PollResult<std::optional<absl::StatusOr<Accepted>>>(
+        std::in_place, *std::move(accepted));
+  }
+
   // Returns the address on which the socket listens. The address of a TCP
   // socket has the port that the system chose.
   absl::StatusOr<Addr> local_addr() const {

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
 #include "rouse/future/future.h"
+#include "rouse/future/stream.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_stream.h"
 #include "rouse/reactor/handle.h"
@@ -53,6 +54,21 @@ TEST_F(TcpListenerTest, AcceptsAndReturnsThePeerAddress) {
   EXPECT_EQ(accepted.peer, client.local_addr().value());
   EXPECT_EQ(accepted.stream.local_addr().value(),
             listener.local_addr().value());
+}
+
+static_assert(Stream<TcpListener>);
+
+TEST_F(TcpListenerTest, IsAStreamOfConnections) {
+  TcpListener listener = Listen();
+  EXPECT_TRUE(task_.PollNext(listener).IsPending());
+  std::vector<OwnedFd> clients;
+  for (int i = 0; i < 2; ++i) clients.push_back(ConnectTo(listener));
+  auto first = Next(listener);
+  EXPECT_TRUE(Run(first).value().ok());
+  auto second = Next(listener);
+  EXPECT_TRUE(Run(second).value().ok());
+  auto third = Next(listener);
+  EXPECT_TRUE(task_.Poll(third).IsPending());
 }
 
 TEST_F(TcpListenerTest, WaitsForAConnection) {

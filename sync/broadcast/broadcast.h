@@ -70,6 +70,7 @@
 #include "rouse/sync/broadcast/core.h"
 #include "rouse/sync/broadcast/slot.h"
 #include "rouse/sync/internal/pending_wait.h"
+#include "rouse/sync/internal/stream_waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -326,13 +327,18 @@ class WeakSender {
 template <class T>
 class Receiver {
  public:
+  // Internal. The waiter of `Next()`: see stream.h.
+  using Waiter = rouse::internal::StreamWaiter<ReceiveFuture<T>>;
+
   Receiver(Receiver&& other) noexcept = default;
   Receiver& operator=(Receiver other) noexcept {
+    own_waiter_.Reset();
     std::swap(core_, other.core_);
     std::swap(position_, other.position_);
     return *this;
   }
   ~Receiver() {
+    own_waiter_.Reset();
     if (core_) core_->RemoveReceiver(position_);
   }
 
@@ -345,6 +351,22 @@ class Receiver {
   // other call may receive from the receiver.
   ReceiveFuture<T> Receive() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return ReceiveFuture<T>(*this);
+  }
+
+  // Makes the receiver a `Stream` of the results of `Receive()`, which ends
+  // when the channel is closed. Each item is a value or a number of missed
+  // values. The stream may be moved between two polls: a move ends the wait,
+  // and the next poll begins another. Without a `waiter`, the first poll that
+  // waits allocates, and nothing else may receive until the stream has an item.
+  PollResult<std::optional<Received<T>>> PollNext(Context& cx,
+                                                  Waiter* waiter = nullptr) {
+    if (waiter == nullptr) waiter = &own_waiter_.get();
+    PollResult<Received<T>> received =
+        waiter->Poll(cx, [this] { return Receive(); });
+    if (received.IsPending()) return kPending;
+    if (received->IsClosed()) return std::nullopt;
+    return PollResult<std::optional<Received<T>>>(std::in_place,
+                                                  *std::move(received));
   }
 
   // Receives like `Receive()` without waiting. If there is no value yet the
@@ -428,6 +450,7 @@ class Receiver {
     return Received<T>::Closed();
   }
 
+  rouse::internal::OwnStreamWaiter<Waiter> own_waiter_;  // uses `core_`
   internal::CoreRef<T> core_;
   uint64_t position_ = 0;  // of the next value
 };

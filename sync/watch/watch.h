@@ -35,8 +35,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/error_for.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/sync/internal/handle_ptr.h"
 #include "rouse/sync/internal/pending_wait.h"
+#include "rouse/sync/internal/stream_waiter.h"
 #include "rouse/sync/watch/core.h"
 #include "rouse/sync/watch/ref.h"  // IWYU pragma: export
 #include "rouse/sync/watch/sharded_rw_lock.h"
@@ -251,23 +253,55 @@ class Receiver {
   class WaitForFuture;
   template <class Predicate>
   class WaitForValueFuture;
+  // Internal. The waiter of `Next()`: see stream.h.
+  using Waiter = rouse::internal::StreamWaiter<ChangedFuture>;
 
   Receiver(const Receiver& other) : shared_(other.shared_), seen_(other.seen_) {
     shared_->AddReceiver();
     shard_ = shared_->NextShard();
   }
   Receiver(Receiver&& other) noexcept
-      : shared_(std::exchange(other.shared_, nullptr)),
+      : own_waiter_(std::move(other.own_waiter_)),
+        shared_(std::exchange(other.shared_, nullptr)),
         shard_(other.shard_),
         seen_(other.seen_) {}
   Receiver& operator=(Receiver other) noexcept {
+    own_waiter_.Reset();
     std::swap(shared_, other.shared_);
     std::swap(shard_, other.shard_);
     std::swap(seen_, other.seen_);
     return *this;
   }
   ~Receiver() {
+    own_waiter_.Reset();
     if (shared_ != nullptr && shared_->RemoveReceiver()) delete shared_.Get();
+  }
+
+  // Makes the receiver a `Stream` of copies of the values that it has not seen,
+  // which ends when all senders are destroyed and the last value was seen. To
+  // begin with the present value, call `MarkChanged()` first. A slow stream
+  // gives the last of several values. The copy is made while no sender can
+  // send. If the copy throws, the value comes again. The stream may be moved
+  // between two polls: a move ends the wait, and the next poll begins another.
+  // Without a `waiter`, the first poll that waits allocates, and nothing else
+  // may wait with this receiver until the stream has an item.
+  PollResult<std::optional<T>> PollNext(Context& cx, Waiter* waiter = nullptr)
+    requires std::copy_constructible<T>
+  {
+    if (waiter == nullptr) waiter = &own_waiter_.get();
+    const uint64_t seen = seen_;
+    const PollResult<absl::Status> changed =
+        waiter->Poll(cx, [this] { return Changed(); });
+    if (changed.IsPending()) return kPending;
+    if (!changed->ok()) return std::nullopt;
+    ROUSE_TRY {
+      const Ref<T> latest = BorrowAndUpdate();
+      return PollResult<std::optional<T>>(std::in_place, *latest);
+    }
+    ROUSE_CATCH_ALL {
+      seen_ = seen;
+      ROUSE_RETHROW;
+    }
   }
 
   // Returns a future that is ready, with OK, when this receiver has not seen
@@ -392,6 +426,7 @@ class Receiver {
     return ref;
   }
 
+  rouse::internal::OwnStreamWaiter<Waiter> own_waiter_;  // uses `shared_`
   rouse::internal::HandlePtr<Shared, internal::kReceiverName> shared_;
   size_t shard_;
   uint64_t seen_;  // the version
