@@ -15,9 +15,13 @@ if (($# < 1 || $# > 2)) || [[ ! $1 =~ ^[0-9]+$ || ${2:-ct} != ct ]]; then
 fi
 
 folder="$(mktemp -d)"
+# As root, nginx gives its folders to another user, whom a container may not have.
+user=
+[[ $(id -u) != 0 ]] || user="user root;"
 cat >"${folder}/nginx.conf" <<END
 daemon off;
 master_process off;
+${user}
 worker_processes 1;
 pid ${folder}/pid;
 error_log stderr warn;

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // `go_bench WORKLOAD [WORKERS]` has the workloads of ../../../rouse_bench.cc that have an equivalent in
-// Go. A task is a goroutine. A task is joined through a sync.WaitGroup or, if the task has a result,
-// through a channel with one place.
+// Go. A task is a goroutine. A sync.WaitGroup joins tasks; a channel joins tasks that have a result.
 //
 // Workers are the threads that run goroutines at once (GOMAXPROCS), so a workload of the
 // current-thread scheduler has one. Go has no thread outside its scheduler: `main` is a goroutine.
