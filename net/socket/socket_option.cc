@@ -84,6 +84,12 @@ absl::StatusOr<int> GetOption(int fd, const SocketOption& option) {
 }
 
 absl::Status SetDevice(int fd, std::string_view name) {
+  // The system would cut off the rest of a long name.
+  if (name.size() >= IFNAMSIZ) {
+    return absl::NotFoundError(
+        absl::StrCat("the name of an interface has at most ", IFNAMSIZ - 1,
+                     " bytes, unlike \"", name, "\""));
+  }
   if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name.data(),
                  static_cast<socklen_t>(name.size())) == 0) {
     return absl::OkStatus();
@@ -107,6 +113,12 @@ absl::StatusOr<int> FamilyOf(int fd) {
 }
 
 absl::Status SetOption(int fd, const IpOption& option, int value) {
+  // The system would ignore the other bits on an IPv4 socket, and would take -1
+  // for the default on an IPv6 socket.
+  if (option.v4.option == IP_TOS && (value < 0 || value > 255)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a type of service is 0 to 255, unlike ", value));
+  }
   const absl::StatusOr<int> family = FamilyOf(fd);
   if (!family.ok()) return family.status();
   return SetOption(fd, *family == AF_INET6 ? option.v6 : option.v4, value);

@@ -115,6 +115,10 @@ TEST_F(TcpSocketTest, TheTypeOfServiceIsZeroUntilSet) {
   EXPECT_EQ(socket.Tos().value(), 0);
   ASSERT_TRUE(socket.SetTos(0x10).ok());
   EXPECT_EQ(socket.Tos().value(), 0x10);
+  for (const int tos : {-1, 256}) {
+    EXPECT_EQ(socket.SetTos(tos).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(socket.Tos().value(), 0x10);
   const absl::StatusOr<TcpSocket> six =
       TcpSocket::Open(SocketAddr::Parse("[::1]:0").value());
   if (!six.ok()) GTEST_SKIP() << "no IPv6 here: " << six.status();
@@ -129,6 +133,8 @@ TEST_F(TcpSocketTest, CanBeBoundToAnInterface) {
   const absl::Status missing = socket.SetDevice("no_such_device");
   EXPECT_FALSE(missing.ok());
   EXPECT_THAT(missing.message(), ::testing::HasSubstr("\"no_such_device\""));
+  EXPECT_EQ(socket.SetDevice("a_name_that_is_too_long").code(),
+            absl::StatusCode::kNotFound);
   const absl::Status status = socket.SetDevice("lo");
   if (absl::IsPermissionDenied(status)) GTEST_SKIP() << status;
   ASSERT_TRUE(status.ok()) << status;
