@@ -259,10 +259,12 @@ rouse_library(net
     net/unix/unix_addr.h
     net/unix/unix_datagram.h
     net/unix/unix_listener.h
+    net/unix/unix_socket.h
     net/unix/unix_stream.h
     net/unix_addr.h
     net/unix_datagram.h
     net/unix_listener.h
+    net/unix_socket.h
     net/unix_stream.h
   SOURCES
     net/by_name.cc
@@ -285,6 +287,7 @@ rouse_library(net
     net/unix/unix_addr.cc
     net/unix/unix_datagram.cc
     net/unix/unix_listener.cc
+    net/unix/unix_socket.cc
     net/unix/unix_stream.cc
   DEPS
     absl::cleanup

@@ -144,6 +144,7 @@ CLOSURES = {
     "//net:unix_addr": "net 2, absl 77",
     "//net:unix_datagram": "base 12, waker 4, io 4, reactor 23, net 9, absl 79",
     "//net:unix_listener": "base 12, waker 4, io 10, reactor 23, net 11, absl 79",
+    "//net:unix_socket": "base 12, waker 4, io 10, reactor 23, net 12, absl 79",
     "//net:unix_stream": "base 12, waker 4, io 10, reactor 23, net 9, absl 79",
     "//process:child": "base 22, waker 4, future 14, io 12, reactor 24, process 3, absl 79",
     "//process:child_pipe": "base 12, waker 4, io 11, reactor 24, process 1, absl 79",

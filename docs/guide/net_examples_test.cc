@@ -63,6 +63,7 @@
 #include "rouse/net/udp_socket.h"
 #include "rouse/net/unix_addr.h"
 #include "rouse/net/unix_listener.h"
+#include "rouse/net/unix_socket.h"
 #include "rouse/net/unix_stream.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
@@ -335,6 +336,14 @@ rouse::Co<absl::Status> ServeMyself(const rouse::UnixListener& listener) {
   co_return co_await accepted.stream.WriteAll("welcome\n");
 }
 
+rouse::Co<absl::StatusOr<rouse::UnixListener>> ListenBriefly(
+    rouse::UnixAddr addr) {
+  rouse::UnixSocket socket =
+      co_await rouse::OrReturn(rouse::UnixSocket::Open());
+  co_await rouse::OrReturn(socket.Bind(addr));
+  co_return std::move(socket).Listen(/*backlog=*/16);
+}
+
 rouse::Co<absl::StatusOr<std::string>> ThroughAPipe(std::string_view text) {
   auto [reader, writer] = co_await rouse::OrReturn(rouse::MakePipe());
   {
@@ -546,9 +555,9 @@ TEST_F(NetExamplesTest, Numbers) {
 }
 
 TEST_F(NetExamplesTest, UnixSockets) {
-  const auto listener = rouse::UnixListener::Bind(
+  const auto listener = Run(ListenBriefly(
       rouse::UnixAddr::FromAbstractName(absl::StrCat("rouse_doc_", getpid()))
-          .value());
+          .value()));
   ASSERT_TRUE(listener.ok()) << listener.status();
   const rouse::UnixStream stream =
       Run(rouse::UnixStream::Connect(listener->local_addr().value())).value();

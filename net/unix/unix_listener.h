@@ -63,6 +63,7 @@ class UnixListener
 
  private:
   friend EventedBase;
+  friend class UnixSocket;
 
   explicit UnixListener(Evented evented) : ListenerBase(std::move(evented)) {}
 };

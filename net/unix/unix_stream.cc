@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -40,7 +41,7 @@ absl::StatusOr<std::pair<UnixStream, UnixStream>> UnixStream::Pair(
 
 UnixStream::ConnectFuture UnixStream::Connect(const UnixAddr& addr,
                                               reactor::Handle handle) {
-  return ConnectFuture(addr, std::move(handle));
+  return ConnectFuture(addr, std::move(handle), std::nullopt);
 }
 
 PollResult<absl::StatusOr<UnixStream>> UnixStream::ConnectFuture::Poll(
@@ -51,17 +52,22 @@ PollResult<absl::StatusOr<UnixStream>> UnixStream::ConnectFuture::Poll(
   if (unit.IsPending()) return kPending;
   unit->MadeProgress();
   finished_ = true;
-  absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_STREAM);
-  if (!socket.ok()) return Result(std::move(socket).status());
+  if (!socket_.has_value()) {
+    absl::StatusOr<Socket> opened = Socket::Open(AF_UNIX, SOCK_STREAM);
+    if (!opened.ok()) return Result(std::move(opened).status());
+    socket_ = *std::move(opened);
+  }
+  // The socket is closed when this poll fails.
+  Socket socket = *std::exchange(socket_, std::nullopt);
   int result;
   do {
-    result = socket->Connect(addr_);
+    result = socket.Connect(addr_);
   } while (result != 0 && errno == EINTR);
   if (result != 0) {
     return Result(
         absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr_)));
   }
-  return FromSocket(*std::move(socket), handle_);
+  return FromSocket(std::move(socket), handle_);
 }
 
 }  // namespace rouse

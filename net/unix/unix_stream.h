@@ -23,10 +23,12 @@
 #ifndef ROUSE_NET_UNIX_UNIX_STREAM_H_
 #define ROUSE_NET_UNIX_UNIX_STREAM_H_
 
+#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "rouse/net/evented_base.h"
+#include "rouse/net/socket/socket.h"
 #include "rouse/net/socket/stream_base.h"
 #include "rouse/net/unix/peer_credentials.h"
 #include "rouse/net/unix/unix_addr.h"
@@ -89,12 +91,17 @@ class [[nodiscard]] UnixStream::ConnectFuture {
   PollResult<absl::StatusOr<UnixStream>> Poll(Context& cx);
 
  private:
+  friend class UnixSocket;
   friend class UnixStream;
-  ConnectFuture(const UnixAddr& addr, reactor::Handle handle)
-      : addr_(addr), handle_(std::move(handle)) {}
+
+  // Without a `socket`, the first poll opens one.
+  ConnectFuture(const UnixAddr& addr, reactor::Handle handle,
+                std::optional<internal::Socket> socket)
+      : addr_(addr), handle_(std::move(handle)), socket_(std::move(socket)) {}
 
   UnixAddr addr_;
   reactor::Handle handle_;
+  std::optional<internal::Socket> socket_;
   bool finished_ = false;
 };
 
