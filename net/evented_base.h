@@ -51,7 +51,7 @@ namespace rouse::internal {
 //
 //   for (;;) {
 //     co_await rouse::OrReturn(stream.Readable());
-//     char buffer[4096];
+//     std::string buffer(4096, '\0');
 //     std::optional<absl::StatusOr<size_t>> size =
 //         stream.TryRead(absl::MakeSpan(buffer));
 //     if (!size.has_value()) continue;
