@@ -70,6 +70,7 @@ rouse_library(base
 
 rouse_library(future
   HEADERS
+    future/abortable.h
     future/adapters/adapted_stream.h
     future/adapters/chunks.h
     future/adapters/enumerate.h
@@ -86,9 +87,15 @@ rouse_library(future
     future/adapters/take_until.h
     future/adapters/take_while.h
     future/adapters/then.h
+    future/any/any_future.h
+    future/any/any_stream.h
+    future/any/inline_box.h
+    future/any_future.h
+    future/any_stream.h
     future/await_trace.h
     future/block_on.h
     future/callable_future.h
+    future/catch_exception.h
     future/co.h
     future/co/borrowed_closure.h
     future/co/chain.h
@@ -96,20 +103,26 @@ rouse_library(future
     future/co/gen.h
     future/co/output_slot.h
     future/collect.h
+    future/combine/arm_handler.h
     future/combine/first_ready.h
+    future/combine/flow.h
     future/combine/join.h
     future/combine/maybe_done.h
     future/combine/race.h
     future/combine/select.h
+    future/combine/select_arm.h
+    future/combine/select_loop.h
     future/combine/try_join.h
     future/consume_budget.h
     future/coro_attributes.h
     future/coroutine_checks.h
     future/filter.h
+    future/fuse.h
     future/future.h
     future/gen.h
     future/iter.h
     future/join.h
+    future/lazy.h
     future/many/buffered.h
     future/many/child_item.h
     future/many/child_set.h
@@ -128,6 +141,15 @@ rouse_library(future
     future/race.h
     future/ready.h
     future/select.h
+    future/select_loop.h
+    future/shared.h
+    future/shared/core.h
+    future/shared/shared.h
+    future/single/abortable.h
+    future/single/catch_exception.h
+    future/single/fuse.h
+    future/single/lazy.h
+    future/single/status_output.h
     future/stream.h
     future/stream_pipe.h
     future/streams.h
@@ -154,6 +176,9 @@ rouse_library(future
     future/await_trace.cc
     future/co/chain.cc
     future/many/ready_list.cc
+    future/shared/core.cc
+    future/single/abortable.cc
+    future/single/catch_exception.cc
     future/task_local.cc
   DEPS
     absl::any_invocable
@@ -592,6 +617,7 @@ rouse_library(sync
     sync/broadcast/core.h
     sync/broadcast/slot.h
     sync/cancellation/cancellation_token.h
+    sync/cancellation/with_cancellation.h
     sync/cancellation_token.h
     sync/internal/closed_event.h
     sync/internal/handle_ptr.h
@@ -638,6 +664,7 @@ rouse_library(sync
     sync/watch/ref.h
     sync/watch/sharded_rw_lock.h
     sync/watch/watch.h
+    sync/with_cancellation.h
   SOURCES
     sync/barrier/barrier.cc
     sync/broadcast/core.cc
