@@ -71,6 +71,39 @@ Co<> SpawnAndJoin(int64_t count) {
   }
 }
 
+// A task that spawns many tasks before it joins any, as `spawn_join_worker`
+// does. All but the first have ended when they are joined.
+Co<> SpawnAllAndJoin(int64_t count) {
+  auto spawns = [count]() -> Co<> {
+    constexpr int64_t kTasks = 1'000;
+    std::vector<JoinHandle<int>> handles;
+    handles.reserve(kTasks);
+    for (int64_t left = count; left > 0; left -= kTasks) {
+      for (int64_t i = 0; i < std::min(left, kTasks); ++i) {
+        handles.push_back(Spawn(Seven()));
+      }
+      for (JoinHandle<int>& handle : handles) CHECK_EQ(*(co_await handle), 7);
+      handles.clear();
+    }
+  };
+  JoinHandle<void> task = Spawn(std::move(spawns));
+  (void)co_await task;
+}
+
+Co<> YieldTimes(int64_t count) {
+  for (int64_t i = 0; i < count; ++i) co_await Yield();
+}
+
+// Yields in many tasks at once, so that few of the yields check for events.
+Co<> YieldInTasks(int64_t count) {
+  constexpr int64_t kTasks = 200;
+  std::vector<JoinHandle<void>> handles;
+  for (int64_t i = 0; i < kTasks; ++i) {
+    handles.push_back(Spawn(YieldTimes(count / kTasks)));
+  }
+  for (JoinHandle<void>& handle : handles) (void)co_await handle;
+}
+
 Co<> YieldInTask(int64_t count) {
   auto yields = [count]() -> Co<> {
     for (int64_t i = 0; i < count; ++i) co_await Yield();
@@ -267,9 +300,11 @@ constexpr Path kPaths[] = {
     {"reset_sleep", &ResetSleep},
     {"acquire_permit", &AcquirePermit},
     {"select_of_two", &SelectOfTwo},
+    {"spawn_all_and_join", &SpawnAllAndJoin},
     {"spawn_and_join", &SpawnAndJoin},
     {"unbounded_channel", &UnboundedChannel},
     {"yield", &YieldInTask},
+    {"yield_in_tasks", &YieldInTasks},
 };
 
 int Main(const std::vector<std::string_view>& args) {
