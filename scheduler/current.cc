@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "rouse/base/panic.h"
 #include "rouse/scheduler/scheduler.h"
 
@@ -23,9 +24,10 @@ ScopedDefault::ScopedDefault(Scheduler& scheduler)
 
 ScopedDefault::~ScopedDefault() { current = outer_; }
 
-Scheduler& CurrentOrPanic() {
-  Scheduler* scheduler = Current();
-  if (scheduler == nullptr) {
+// Not inlined, like `Current()`, which would be a second call.
+ABSL_ATTRIBUTE_NOINLINE Scheduler& CurrentOrPanic() {
+  Scheduler* const scheduler = current;
+  if (ABSL_PREDICT_FALSE(scheduler == nullptr)) {
     Panic(
         "Spawn: this thread has no runtime; call Spawn() in a task or inside "
         "Runtime::BlockOn, hold a Runtime::Enter() guard, or call "

@@ -63,6 +63,7 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
                       options_.hooks.after_task_poll != nullptr),
       observes_spawns_(options_.schedule_latency_histogram ||
                        options_.hooks.on_task_spawn != nullptr),
+      is_watched_(options_.long_poll_bound != absl::InfiniteDuration()),
       cycles_per_nanosecond_(CycleClock::PerNanosecond()),
       cycles_per_millisecond_(
           static_cast<uint64_t>(cycles_per_nanosecond_ * 1e6)),
@@ -77,11 +78,6 @@ Scheduler::Scheduler(std::unique_ptr<AnyDriver> driver, Options options)
 }
 
 Scheduler::~Scheduler() { ABSL_ASSERT(alive_tasks() == 0); }
-
-Worker* Scheduler::WorkerHere() {
-  Worker* const here = Worker::Current();
-  return here != nullptr && &here->scheduler() == this ? here : nullptr;
-}
 
 template <class F>
 std::invoke_result_t<F&> Scheduler::HoldingClock(F f) {
@@ -102,32 +98,10 @@ void Scheduler::ObserveSpawn(task::Header* task) {
   task->BeginWaiting(CycleClock::Now());
 }
 
-void Scheduler::Adopt(task::Header* task) {
-  if (ABSL_PREDICT_FALSE(observes_spawns_)) ObserveSpawn(task);
-  Worker* const here = WorkerHere();
-  if (here == nullptr) {
-    // The task must not be in the running state when queued: it might reach a
-    // thread that must not destroy it.
-    HoldingClock([this, task] { queues_.InjectNew(task); });
-    return;
-  }
-  task->BeginRunning();
-  if (tasks_.Add(task, here->index())) {
-    here->Schedule(task);
-  } else {
-    task::CancelNew(task);
-  }
-}
-
-void Scheduler::Resubmit(task::Header* task) {
-  if (Worker* const here = WorkerHere()) {
-    if (ABSL_PREDICT_FALSE(marks_time())) {
-      task->BeginWaiting(CycleClock::Now());
-    }
-    here->ScheduleLast(task);
-  } else {
-    SubmitFromOutside(task);
-  }
+void Scheduler::AdoptFromOutside(task::Header* task) {
+  // The task must not be in the running state when queued: it might reach a
+  // thread that must not destroy it.
+  HoldingClock([this, task] { queues_.InjectNew(task); });
 }
 
 void Scheduler::SubmitFromOutside(task::Header* task) {
@@ -155,16 +129,6 @@ void Scheduler::UnparkWorker(size_t worker) {
   workers_[worker]->Unpark();
   // The worker itself may notify late, after a dispatch in the driver.
   awake_event_.Notify();
-}
-
-bool Scheduler::Release(task::Header* task) {
-  const Worker* const here = WorkerHere();
-  const bool owned = tasks_.Remove(
-      task, here != nullptr ? std::optional(here->index()) : std::nullopt);
-  if (options_.hooks.on_task_terminate) {
-    options_.hooks.on_task_terminate(task->meta());
-  }
-  return owned;
 }
 
 void Scheduler::Threw(task::Header* task, const std::exception_ptr& exception) {

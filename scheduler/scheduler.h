@@ -46,6 +46,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -154,9 +155,7 @@ class Scheduler final : public task::Schedule {
   // Returns whether a watchdog makes others run tasks kept private by a worker
   // for too long. (Also true for a current-thread runtime with a finite bound.
   // It has no watchdog, but its only worker shares no tasks anyway.)
-  bool is_watched() const {
-    return options_.long_poll_bound != absl::InfiniteDuration();
-  }
+  bool is_watched() const { return is_watched_; }
   double cycles_per_nanosecond() const { return cycles_per_nanosecond_; }
   uint64_t ToCycles(absl::Duration d) const {
     return static_cast<uint64_t>(absl::ToDoubleNanoseconds(d) *
@@ -197,7 +196,7 @@ class Scheduler final : public task::Schedule {
   // task::Schedule:
   void Submit(task::Header* task) override;
   void Resubmit(task::Header* task) override;
-  bool Release(task::Header* task) override;
+  ABSL_ATTRIBUTE_NOINLINE bool Release(task::Header* task) override;
   void Threw(task::Header* task, const std::exception_ptr& exception) override;
   void Unhandled(task::Header* task,
                  const std::exception_ptr& exception) override;
@@ -206,14 +205,18 @@ class Scheduler final : public task::Schedule {
   // Takes over a new task, with the references of the list and of the queue. A
   // task from outside enters the list only when taken from the queue by a
   // worker, so that threads spawning outside do not contend with the workers.
-  void Adopt(task::Header* task);
+  // Not inlined, like `Release()`, because it finds the thread's worker: a
+  // coroutine with an inlined copy might keep the address of a thread-local
+  // variable while it moves to another thread.
+  ABSL_ATTRIBUTE_NOINLINE void Adopt(task::Header* task);
+  void AdoptFromOutside(task::Header* task);
 
   // Calls the hook for a spawned task, and makes the task record the time.
   void ObserveSpawn(task::Header* task);
 
   // Returns the calling thread's worker if it is one of this scheduler's, or
   // null.
-  Worker* WorkerHere();
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline Worker* WorkerHere();
 
   // Queues a task on behalf of a thread other than a worker's.
   void SubmitFromOutside(task::Header* task);
@@ -227,6 +230,7 @@ class Scheduler final : public task::Schedule {
   const Options options_;
   const bool observes_polls_;
   const bool observes_spawns_;
+  const bool is_watched_;
   const double cycles_per_nanosecond_;
   const uint64_t cycles_per_millisecond_;
   // `kRescueDelay` in cycles.

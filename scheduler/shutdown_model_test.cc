@@ -503,9 +503,9 @@ MODEL_TEST(AddedLate, ATakenTaskIsCountedAsInjected, .spurious_failures = 0) {
 }
 
 MODEL_MUTANTS(AddedLate, "scheduler/task/owned_tasks",
-              "Count at owned_tasks.cc:27: store skipped: killed by "
+              "Count at owned_tasks.h:151: store skipped: killed by "
               "owned_tasks_model_test",
-              "Shard::Remove at owned_tasks.cc:83: condition: killed by "
+              "Shard::Remove at owned_tasks.h:248: condition: killed by "
               "owned_tasks_model_test");
 
 MODEL_MUTANTS(Shutdown, "scheduler/queue/run_queues.h",

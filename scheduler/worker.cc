@@ -108,15 +108,69 @@ class Worker::Here {
 // Not inlined, like `Here::Get()`, which would be a second call.
 ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() { return Here::GetWorker(); }
 
-// Defined here so that a wake, which calls this function through a
-// `task::Schedule`, inlines everything else.
-void Scheduler::Submit(task::Header* task) {
-  Worker* const worker = Worker::Here::GetWorker();
-  if (ABSL_PREDICT_TRUE(worker != nullptr && &worker->scheduler() == this)) {
-    worker->Schedule(task);
-  } else {
-    SubmitFromOutside(task);
+void Worker::Schedule(task::Header* task) {
+  if (ABSL_PREDICT_FALSE((aside_ & kMarkingTime) != 0)) {
+    task->BeginWaiting(CycleClock::Now());
   }
+  if ((aside_ & kDispatching) == 0) return PushSoon(task);
+  ScheduleDispatched(task);
+}
+
+void Worker::ScheduleLast(task::Header* task) {
+  PushLast(task, event_check_.number());
+}
+
+void Worker::PushLast(task::Header* task, uint16_t yielded_at) {
+  task->yielded_at = yielded_at;
+  queues_.Push(task);
+  // Between polls the worker shares anyway.
+  if (queues_.HasNext()) queues_.Share(1);
+}
+
+// The following functions of the scheduler are defined here so that each spawn,
+// wake and end of a task inlines the search for the thread's worker, and what
+// the worker does.
+Worker* Scheduler::WorkerHere() {
+  Worker* const here = Worker::Here::GetWorker();
+  return ABSL_PREDICT_TRUE(here != nullptr && &here->scheduler() == this)
+             ? here
+             : nullptr;
+}
+
+void Scheduler::Adopt(task::Header* task) {
+  if (ABSL_PREDICT_FALSE(observes_spawns_)) ObserveSpawn(task);
+  Worker* const here = WorkerHere();
+  if (ABSL_PREDICT_FALSE(here == nullptr)) return AdoptFromOutside(task);
+  task->BeginRunning();
+  if (ABSL_PREDICT_TRUE(tasks_.Add(task, here->index()))) {
+    here->Schedule(task);
+  } else {
+    task::CancelNew(task);
+  }
+}
+
+void Scheduler::Submit(task::Header* task) {
+  Worker* const here = WorkerHere();
+  if (ABSL_PREDICT_FALSE(here == nullptr)) return SubmitFromOutside(task);
+  here->Schedule(task);
+}
+
+void Scheduler::Resubmit(task::Header* task) {
+  Worker* const here = WorkerHere();
+  if (here == nullptr) return SubmitFromOutside(task);
+  if (ABSL_PREDICT_FALSE(marks_time())) task->BeginWaiting(CycleClock::Now());
+  here->ScheduleLast(task);
+}
+
+bool Scheduler::Release(task::Header* task) {
+  const Worker* const here = WorkerHere();
+  const bool owned = ABSL_PREDICT_TRUE(here != nullptr)
+                         ? tasks_.Remove(task, here->index())
+                         : tasks_.Remove(task);
+  if (ABSL_PREDICT_FALSE(options_.hooks.on_task_terminate != nullptr)) {
+    options_.hooks.on_task_terminate(task->meta());
+  }
+  return owned;
 }
 
 Worker::Worker(Scheduler& scheduler, size_t index, FastRand rand)
@@ -284,11 +338,9 @@ void Worker::AfterYield(task::Header* task, task::Ran ran, Here& here) {
   if (ABSL_PREDICT_FALSE(given_away)) return task::Suspend(task);
   task->still_running = true;
   if constexpr (kIsObserved) observer_.OnYielded(task);
-  if (ran.by_force) {
-    ScheduleForced(task);
-  } else {
-    ScheduleLast(task);
-  }
+  // After a forced yield, `event_interval` makes the worker check for events
+  // often enough.
+  PushLast(task, ran.by_force ? 0 : event_check_.number());
 }
 
 bool Worker::UsesSlot() const {
@@ -306,14 +358,6 @@ void Worker::PushSoon(task::Header* task) {
   queues_.Share(scheduler_.is_watched() ? 1 : 0);
 }
 
-void Worker::Schedule(task::Header* task) {
-  if (ABSL_PREDICT_FALSE((aside_ & kMarkingTime) != 0)) {
-    task->BeginWaiting(CycleClock::Now());
-  }
-  if ((aside_ & kDispatching) == 0) return PushSoon(task);
-  ScheduleDispatched(task);
-}
-
 void Worker::ScheduleDispatched(task::Header* task) {
   // A worker that does not sleep holds the clock already.
   if ((aside_ & kSleeping) != 0) EndSleep();
@@ -322,23 +366,6 @@ void Worker::ScheduleDispatched(task::Header* task) {
   queues_.EndSearching();
   // The worker shares when it has all tasks.
   queues_.Push(task);
-}
-
-void Worker::ScheduleLast(task::Header* task) {
-  task->yielded_at = event_check_.number();
-  PushLast(task);
-}
-
-void Worker::ScheduleForced(task::Header* task) {
-  // `event_interval` makes the worker check for events often enough.
-  task->yielded_at = 0;
-  PushLast(task);
-}
-
-void Worker::PushLast(task::Header* task) {
-  queues_.Push(task);
-  // Between polls the worker shares anyway.
-  if (queues_.HasNext()) queues_.Share(1);
 }
 
 void Worker::FinishYield() {

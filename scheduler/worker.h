@@ -135,7 +135,7 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // Takes a task that was woken or spawned.
   void Schedule(task::Header* task);
   // Takes a task that must run again after the others.
-  void ScheduleLast(task::Header* task);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline void ScheduleLast(task::Header* task);
 
   // ---- For the scheduler, on any thread.
 
@@ -202,11 +202,11 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void Park();
   // Called after a park of `cycles` cycles.
   void LearnToSpin(uint64_t cycles);
-  // Takes a task that has used up its budget. Like `ScheduleLast()`, but
-  // without a check for events before the task runs again.
-  void ScheduleForced(task::Header* task);
-  // Puts `task` behind the others.
-  void PushLast(task::Header* task);
+  // Puts `task` behind the others, with a mark: before the task runs again,
+  // the worker checks for events unless it has done so since the check with the
+  // number `yielded_at`.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE inline void PushLast(task::Header* task,
+                                                    uint16_t yielded_at);
   // Puts `task` where it runs soon. Not inlined, so that a task woken by the
   // driver does not pay for it.
   ABSL_ATTRIBUTE_NOINLINE void PushSoon(task::Header* task);

@@ -137,11 +137,11 @@ class JoinHandle {
           "JoinHandle was polled after it completed or was moved from; keep "
           "the result");
     }
-    PollResult<BudgetUnit> unit = PollProceed(cx);
-    if (unit.IsPending()) return kPending;
+    if (!cx.HasBudget()) [[unlikely]]
+      return YieldForBudget(cx);
     task::Header* const task = this->task();
     if (!task::PollJoin(task, cx.waker())) return kPending;
-    unit->MadeProgress();
+    TakeUnitIfAny(cx);
     PollResult<JoinResult<T>> result = kPending;
     task::JoinOutcome<T> outcome{result};
     task->vtable->take_output(task, &outcome);

@@ -29,12 +29,14 @@
 #include <memory>
 #include <optional>
 
+#include "absl/base/attributes.h"
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/biased_lock.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/scheduler/task/task.h"
 
 namespace rouse::task {
@@ -142,10 +144,19 @@ class OwnedTasks {
   }
   // Returns the index of the owner's shard for a task at this address.
   uint32_t IndexFor(const Header* task, size_t owner) const;
+  // Called by the thread that holds the lock. Relaxed: the functions that read
+  // the counter promise no order.
+  template <class Counter>
+  static void Count(Counter& count, size_t change) {
+    count.store(count.load(std::memory_order_relaxed) + change,
+                std::memory_order_relaxed);
+  }
   bool IsOwner(size_t owner, const Header* task) const {
     return (FirstOf(owner) ^ task->shard) >> log2_for_each_ == 0;
   }
   uint32_t NextForAdder(size_t owner);
+  // Does what `Remove()` does, for a caller that is not the owner.
+  ABSL_ATTRIBUTE_NOINLINE bool RemoveAsOther(Header* task);
 
   const int log2_for_each_;
   const size_t mask_;
@@ -191,6 +202,54 @@ class OwnedTasks::Adder {
   Shard& shard_;
   size_t added_ = 0;
 };
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+// The steps of the owner are inlined into the two functions of a scheduler that
+// every task passes.
+
+inline uint32_t OwnedTasks::IndexFor(const Header* task, size_t owner) const {
+  // Tasks of any size are distributed evenly by the upper bits of a product
+  // with 2^64 divided by the golden ratio (Knuth, The Art of Computer
+  // Programming, volume 3, 6.4: Fibonacci hashing).
+  const uint64_t hash =
+      reinterpret_cast<uintptr_t>(task) * uint64_t{0x9e3779b97f4a7c15};
+  return FirstOf(owner) |
+         (static_cast<uint32_t>(hash >> 48) & ((1U << log2_for_each_) - 1));
+}
+
+inline bool OwnedTasks::Add(Header* task, size_t owner) {
+  const uint32_t index = IndexFor(task, owner);
+  Shard& home = shards_[index];
+  const BiasedLock::OwnerHolder lock(home.mu);
+  if (MutableCondition(home.closed.Read())) return false;
+  task->shard = index;
+  home.tasks.Write().PushBack(task);
+  Count(home.size, 1);
+  Count(home.added, 1);
+  return true;
+}
+
+inline bool OwnedTasks::Remove(Header* task, std::optional<size_t> owner) {
+  if (!WasAdded(task)) return false;
+  if (owner.has_value() && MutableCondition(IsOwner(*owner, task))) {
+    Shard& home = shards_[task->shard];
+    const BiasedLock::OwnerHolder lock(home.mu);
+    return home.Remove(task);
+  }
+  return RemoveAsOther(task);
+}
+
+inline bool OwnedTasks::Shard::Remove(Header* task) {
+  // The list owns the task's links.
+  static_cast<void>(tasks.Write());
+  if (MutableCondition(!task->IsLinked())) return false;
+  task->Unlink();
+  Count(size, size_t{0} - 1);
+  return true;
+}
 
 }  // namespace rouse::task
 

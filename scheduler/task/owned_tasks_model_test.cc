@@ -186,7 +186,7 @@ MODEL_MUTANTS(
     "biased_lock_model_test",
     "biased_lock.cc:41: killed by biased_lock_model_test, or listed "
     "there",
-    "OwnedTasks::Remove at owned_tasks.cc:69: condition always false: "
+    "OwnedTasks::Remove at owned_tasks.h:237: condition always false: "
     "the owner takes the lock as any other thread does");
 
 }  // namespace

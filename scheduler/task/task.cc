@@ -90,10 +90,21 @@ void Cancel(Header* task, uint64_t references) {
   Complete(task, task->vtable->cancel(task), references);
 }
 
+// Not inlined, because the cleanup costs its function a check of the stack.
+ABSL_ATTRIBUTE_NOINLINE void WakeRejoined(Header* task, uint64_t references) {
+  // Runs even if the joiner's waker throws.
+  const absl::Cleanup unref = [=] { Unref(task, references); };
+  Waker(task->join_waker.Read()).Wake();
+}
+
 }  // namespace
 
 void Schedule::Unhandled(Header* task, const std::exception_ptr& exception) {
   LogUnhandled(task->meta(), exception);
+}
+
+std::unique_ptr<Header::Details> Header::MakeDetails(std::string_view name) {
+  return std::make_unique<Details>(name);
 }
 
 void Complete(Header* task, Outcome outcome, uint64_t references) {
@@ -122,12 +133,9 @@ void Complete(Header* task, Outcome outcome, uint64_t references) {
     case State::Complete::kWakeJoiner:
       Waker(joiner).Wake();
       break;
-    case State::Complete::kWakeRejoined: {
-      // Runs even if the joiner's waker throws.
-      const absl::Cleanup unref = [=] { Unref(task, references); };
-      Waker(task->join_waker.Read()).Wake();
+    case State::Complete::kWakeRejoined:
+      WakeRejoined(task, references);
       break;
-    }
     case State::Complete::kDropOutput:
       task->vtable->drop_output(task);
       Unref(task, references);

@@ -167,15 +167,16 @@ struct Header : IntrusiveListNode<AllTasksTag> {
     uint64_t waits_since = 0;
   };
 
-  Header(const VTable* vtable, Schedule* scheduler, TaskId id,
-         const SpawnOptions& options, std::source_location spawned_at)
+  ABSL_ATTRIBUTE_ALWAYS_INLINE Header(const VTable* vtable, Schedule* scheduler,
+                                      TaskId id, const SpawnOptions& options,
+                                      std::source_location spawned_at)
       : vtable(vtable),
         scheduler(scheduler),
         id(id),
         spawned_at(spawned_at),
-        details(options.name.empty()
+        details(ABSL_PREDICT_TRUE(options.name.empty())
                     ? nullptr
-                    : std::make_unique<Details>(options.name)) {}
+                    : MakeDetails(options.name)) {}
   ~Header() {
     if (keeps_scheduler_) scheduler->Unref();
   }
@@ -249,6 +250,10 @@ struct Header : IntrusiveListNode<AllTasksTag> {
   uint16_t yielded_at = 0;
 
  private:
+  // Not inlined into each spawn.
+  ABSL_ATTRIBUTE_NOINLINE static std::unique_ptr<Details> MakeDetails(
+      std::string_view name);
+
   // The last member, so that the members of a `Cell` after it take no more
   // space.
   bool keeps_scheduler_ = false;
