@@ -630,6 +630,13 @@ rouse_library(sync
     sync/lock/mutex.h
     sync/lock/pending_lock.h
     sync/lock/rw_lock.h
+    sync/mpmc.h
+    sync/mpmc/core.h
+    sync/mpmc/mpmc.h
+    sync/mpmc/queue.h
+    sync/mpmc/receiver.h
+    sync/mpmc/sender.h
+    sync/mpmc/shared.h
     sync/mpsc.h
     sync/mpsc/core.h
     sync/mpsc/mpsc.h
@@ -673,6 +680,7 @@ rouse_library(sync
     sync/internal/handle_ptr.cc
     sync/internal/pending_wait.cc
     sync/internal/wait_node.cc
+    sync/mpmc/core.cc
     sync/mpsc/core.cc
     sync/notify/notify.cc
     sync/once/once_cell.cc

@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "rouse/base/panic.h"
 #include "rouse/sync/broadcast/broadcast.h"
+#include "rouse/sync/mpmc/mpmc.h"
 #include "rouse/sync/mpsc/mpsc.h"
 #include "rouse/sync/oneshot/oneshot.h"
 #include "rouse/sync/watch/watch.h"
@@ -77,6 +78,35 @@ TEST(MovedFrom, MpscUnboundedPanics) {
   auto& sender = tx;
   EXPECT_THAT(PanicOf([&] { (void)sender.Send(1); }),
               SaysMovedFrom("mpsc::Sender"));
+}
+
+TEST(MovedFrom, MpmcPanics) {
+  auto [tx, rx] = mpmc::Channel<int>(4);
+  auto weak = tx.Downgrade();
+  const auto tx_now = std::move(tx);
+  const auto rx_now = std::move(rx);
+  const auto weak_now = std::move(weak);
+  auto& sender = tx;
+  auto& receiver = rx;
+  int value = 1;
+  EXPECT_THAT(PanicOf([&] { (void)sender.TrySend(value); }),
+              SaysMovedFrom("mpmc::Sender"));
+  EXPECT_THAT(PanicOf([&] { (void)sender.Send(1); }),
+              SaysMovedFrom("mpmc::Sender"));
+  EXPECT_THAT(PanicOf([&] { (void)sender.IsClosed(); }),
+              SaysMovedFrom("mpmc::Sender"));
+  EXPECT_THAT(PanicOf([&] { (void)sender.Closed(); }),
+              SaysMovedFrom("mpmc::Sender"));
+  EXPECT_THAT(PanicOf([&] { (void)sender.Downgrade(); }),
+              SaysMovedFrom("mpmc::Sender"));
+  EXPECT_THAT(PanicOf([&] { (void)weak.Upgrade(); }),
+              SaysMovedFrom("mpmc::WeakSender"));
+  EXPECT_THAT(PanicOf([&] { (void)receiver.Receive(); }),
+              SaysMovedFrom("mpmc::Receiver"));
+  EXPECT_THAT(PanicOf([&] { (void)receiver.TryReceive(); }),
+              SaysMovedFrom("mpmc::Receiver"));
+  EXPECT_THAT(PanicOf([&] { receiver.Close(); }),
+              SaysMovedFrom("mpmc::Receiver"));
 }
 
 TEST(MovedFrom, WatchPanics) {

@@ -28,6 +28,7 @@
 #include "rouse/sync/barrier.h"
 #include "rouse/sync/broadcast.h"
 #include "rouse/sync/cancellation_token.h"
+#include "rouse/sync/mpmc.h"
 #include "rouse/sync/mpsc.h"
 #include "rouse/sync/mutex.h"
 #include "rouse/sync/mutex_map.h"
@@ -114,6 +115,36 @@ TEST(Sync, Queue) {
   auto [tx, rx] = rouse::mpsc::Channel<std::string>(4);
   EXPECT_EQ(runtime.BlockOn(SendWhole(tx)), absl::OkStatus());
   EXPECT_EQ(rx.TryReceive().value(), "head");
+}
+
+rouse::Co<int> Measure(rouse::mpmc::Receiver<std::string> jobs) {
+  int letters = 0;
+  // Ends when all senders are destroyed and no job is left.
+  while (std::optional<std::string> job = co_await jobs.Receive()) {
+    letters += static_cast<int>(job->size());
+  }
+  co_return letters;
+}
+
+rouse::Co<int> MeasureTogether() {
+  auto [tx, rx] = rouse::mpmc::Channel<std::string>(16);
+  rouse::JoinHandle<int> first = rouse::Spawn(Measure(rx));
+  rouse::JoinHandle<int> second = rouse::Spawn(Measure(std::move(rx)));
+  for (const char* job : {"one", "three", "eleven"}) {
+    absl::Status sent = co_await tx.Send(job);
+    if (!sent.ok()) break;  // all receivers were destroyed
+  }
+  {
+    const rouse::mpmc::Sender<std::string> mine = std::move(tx);
+  }
+  absl::StatusOr<int> letters = co_await first;
+  absl::StatusOr<int> others = co_await second;
+  co_return letters.value_or(0) + others.value_or(0);
+}
+
+TEST(SyncExamples, Mpmc) {
+  rouse::Runtime runtime = MakeRuntime();
+  EXPECT_EQ(runtime.BlockOn(MeasureTogether()), 14);
 }
 
 rouse::Co<std::vector<int>> Listen(rouse::broadcast::Receiver<int> news) {

@@ -85,6 +85,13 @@ size_t SemaphoreCore::Assign(size_t n, WakeList& woken) {
   return 0;
 }
 
+size_t SemaphoreCore::NotifiedWaiters() {
+  size_t count = 0;
+  const BriefLockHolder lock(mu_);
+  notified_.ForEach([&count](WaitNode*) { ++count; });
+  return count;
+}
+
 void SemaphoreCore::Close() {
   for (;;) {
     // Relaxed: the compare-exchange releases.

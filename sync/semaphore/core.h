@@ -191,6 +191,10 @@ class SemaphoreCore {
     return (word & kFlags) == 0 && word >= n * kPermit;
   }
 
+  // Returns the number of waiters that were given all of their permits, and
+  // have not reported them yet. O(number of such waiters).
+  size_t NotifiedWaiters();
+
   // Returns the number of free permits.
   size_t available() const {
     // Relaxed: the number may change at any moment.
@@ -255,7 +259,8 @@ class SemaphoreCore {
   BriefLock mu_;
   // Lists of `Waiter`s. `waiters_` has the waiters that lack permits.
   // `notified_` has the waiters that were given all of their permits and have
-  // not been polled with budget since, for task dumps to name them.
+  // not been polled with budget since, for task dumps to name them and for
+  // NotifiedWaiters().
   IntrusiveList<WaitNode> waiters_ ABSL_GUARDED_BY(mu_);
   IntrusiveList<WaitNode> notified_ ABSL_GUARDED_BY(mu_);
 };

@@ -1,0 +1,75 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/sync/mpmc/core.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/panic.h"
+
+namespace rouse::mpmc::internal {
+
+absl::Status ClosedError(const char* call) {
+  return absl::CancelledError(
+      absl::StrCat(call,
+                   ": the channel is closed; all senders or all receivers were "
+                   "destroyed, or a receiver has closed the channel"));
+}
+
+bool ChannelCore::TryAddSender() {
+  // Relaxed, in all cases: the count publishes nothing.
+  uint64_t counts = counts_.load(std::memory_order_relaxed);
+  do {
+    if (counts / kSender == 0) return false;
+    if (HasTooManySenders(counts)) PanicTooMany();
+  } while (!counts_.compare_exchange_weak(counts, counts + kSender,
+                                          std::memory_order_relaxed,
+                                          std::memory_order_relaxed));
+  return true;
+}
+
+void ChannelCore::AddWeakSender() {
+  // Relaxed: the caller has a sender or a weak sender.
+  const uint64_t counts =
+      counts_.fetch_add(kWeakSender, std::memory_order_relaxed);
+  if (counts % kSender / kWeakSender >= kMaxCount) TakeBack(kWeakSender);
+}
+
+void ChannelCore::AddReceiver() {
+  // Relaxed: the caller has a receiver.
+  if (receivers_.fetch_add(1, std::memory_order_relaxed) < kMaxCount) return;
+  // Relaxed: the caller has a receiver, so the count does not reach its end.
+  receivers_.fetch_sub(1, std::memory_order_relaxed);
+  PanicTooMany();
+}
+
+void ChannelCore::TakeBack(uint64_t added) {
+  // Relaxed: the caller has another reference, so the count does not reach its
+  // end.
+  counts_.fetch_sub(added, std::memory_order_relaxed);
+  PanicTooMany();
+}
+
+void ChannelCore::PanicTooMany() {
+  Panic(
+      "mpmc::Channel: a channel has at most 2^30 senders and 2^30 receivers; "
+      "destroy unused ones");
+}
+
+Bounded::Bounded(size_t capacity) : places_(capacity), capacity_(capacity) {
+  if (capacity == 0) {
+    Panic("mpmc::Channel: the capacity is 0; choose at least 1");
+  }
+}
+
+absl::Status Bounded::WhyNot(const char* call) const {
+  if (places_.IsClosed()) return ClosedError(call);
+  return absl::ResourceExhaustedError(absl::StrCat(
+      call, ": the channel is full; receive messages, or wait for room"));
+}
+
+}  // namespace rouse::mpmc::internal

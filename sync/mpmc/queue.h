@@ -1,0 +1,528 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: queue.h
+// -----------------------------------------------------------------------------
+//
+// The queue of a channel with several receivers. Any number of threads push and
+// take. The queue counts the messages that are ready, and whoever calls the
+// queue hands this many permits to the receivers. Internal to `sync/`.
+//
+//   size_t ready = queue.Push(std::move(value));       // kRefused if closed
+//   messages.Release(ready);                           // a SemaphoreCore
+//
+//   if (!messages.TryAcquire(1)) ...                   // nothing to take yet
+//   size_t position = queue.Claim(1);
+//   if (queue.CountBeforeEnd(position, 1) == 0) ...    // the end
+//   T value = queue.Take(position);
+//
+// # The protocol
+//
+// Positions count from 0. Position p is slot p % kBlockSlots of the block that
+// starts at p - p % kBlockSlots. Blocks form a chain.
+//
+// A push claims a position at `tail_`, finds or appends the block of the
+// position, in a search from `block_tail_`, writes the slot, and sets the ready
+// bit of the slot. Pushes may finish in any order, but receivers must not claim
+// a slot that is not ready. Therefore the messages are counted in order: the
+// *ready prefix* are the positions before the first position that is not ready.
+// The push that fills the gap at the end of the prefix extends the prefix over
+// all ready slots behind the gap, and reports their number.
+//
+// The `state` of a block:
+//
+//   bits 0 .. 31   the slots that are ready
+//   kOpen          all blocks before this block are ready in full, so the
+//                  prefix ends in this block, or behind it
+//   kReleased      no push that begins from now on visits this block
+//   the top bits   the number of slots before the end of the channel, if the
+//                  channel ends in this block or right behind it; 0 otherwise
+//
+//   From         To          By
+//   not ready    ready       the push that has the position
+//   not open     open        the push that extends the prefix up to this block.
+//                            The first block is open from the start.
+//   no end       an end      Close(), in the block of the last position
+//   linked       released    the push that moved `block_tail_` past the block
+//
+// The steps are read-modify-writes of one word. The last step of those that
+// make the prefix longer sees all the others: a ready bit in an open block, if
+// the bits below are set; or the opening of a block whose first bits are set.
+// Its thread therefore counts each position exactly once. The end counts as
+// kEndPermits further messages. The last of the end bits, kOpen and the ready
+// bits before the end reports them, by the same argument.
+//
+// A receiver takes a permit, and only then claims a position at `head_`. Each
+// claim is a read-modify-write that acquires and releases, so the k-th claim
+// sees k permits taken. Until the end is reported, these permits come from at
+// least k messages in the prefix. The position is therefore ready, and visible
+// to the receiver. A claim at or behind `end_` has seen that the end was
+// reported, and has no message.
+//
+// `taken` of a block has a bit for each slot whose message was moved out. The
+// receiver that sets the last bit calls `Reclaim()`.
+//
+// # Blocks in use
+//
+// Two pointers lead into the chain. `block_tail_` never passes a block with a
+// slot that is not ready, and `block_head_` never passes a block with a slot
+// that was not taken. Therefore no search begins behind its position. But a
+// thread may have read a pointer and be slow. So the thread that has moved a
+// pointer past a block reads the position counter, with a read-modify-write
+// that releases, and writes it into the block (`pushes_before`,
+// `claims_before`). A thread that claims a position later acquires the counter
+// from that step, and begins its search behind the block. A thread that claimed
+// an earlier position has not taken it, or has not pushed it, until it is done
+// with its search. `Reclaim()` frees a block when both pointers are past it and
+// all positions before both numbers were taken. `Reclaim()` holds a lock: it
+// runs once for each block.
+//
+// The last access of a push to a block comes before the report of its own
+// position, and the last access of a receiver is its `taken` bit, except in
+// `Reclaim()` and `Close()`, which hold the lock.
+
+#ifndef ROUSE_SYNC_MPMC_QUEUE_H_
+#define ROUSE_SYNC_MPMC_QUEUE_H_
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/base/macros.h"
+#include "absl/base/optimization.h"
+#include "absl/base/thread_annotations.h"
+#include "rouse/base/atomic.h"
+#include "rouse/base/cell.h"
+#include "rouse/base/lock/brief_lock.h"
+#include "rouse/base/mutable_step.h"
+
+namespace rouse::mpmc::internal {
+
+#ifdef ROUSE_MODEL
+inline constexpr size_t kBlockSlots = 2;
+#else
+inline constexpr size_t kBlockSlots = 32;
+#endif
+
+// The number of permits that stand for the end. Each receive after the last
+// message uses one, so the number is practically infinite.
+inline constexpr size_t kEndPermits = size_t{1} << 58;
+
+// The result of a push into a closed queue.
+inline constexpr size_t kRefused = std::numeric_limits<size_t>::max();
+
+// A block of a queue.
+template <class T>
+struct QueueBlock {
+  union Slot {
+    Slot() {}
+    ~Slot() {}
+    T value;
+  };
+
+  QueueBlock(size_t position, uint64_t initial_state)
+      : state(initial_state), start(position) {}
+
+  Atomic<uint64_t> state;
+  Atomic<QueueBlock*> next{nullptr};
+  // Written before the block is appended.
+  Cell<size_t> start;
+  // Written before kReleased is set, by the same thread.
+  Cell<size_t> pushes_before;
+  // Guarded by the lock of the queue.
+  Cell<size_t> claims_before;
+  // Changed by receivers only.
+  Atomic<uint32_t> taken{0};
+  Cell<Slot> slots[kBlockSlots];
+};
+
+// Queue
+//
+// Thread-safe, except for the destructor. If memory runs out the program ends,
+// because a claimed position cannot be given back. No function throws.
+template <class T>
+class Queue {
+  static_assert(
+      std::is_nothrow_move_constructible_v<T> &&
+          std::is_nothrow_destructible_v<T>,
+      "the move constructor and the destructor of a message must not throw");
+
+  using Block = QueueBlock<T>;
+
+ public:
+  Queue() = default;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  // REQUIRES: all messages were taken.
+  ~Queue() {
+    // Relaxed, here and below: no other thread uses the queue any more.
+    Block* block =
+        oldest_ != nullptr ? oldest_ : first_.load(std::memory_order_relaxed);
+    while (block != nullptr) {
+      delete std::exchange(block, block->next.load(std::memory_order_relaxed));
+    }
+  }
+
+  // ---- For senders. The numbers that these functions return are permits,
+  // which the caller must release to the receivers.
+
+  // Appends `value`. Returns the number of messages that are ready now and were
+  // not before, or kRefused, leaving `value` alone, if the queue was closed.
+  size_t Push(T&& value) noexcept {
+    // Acquire pairs with the release in FindFrom: a push that claims a position
+    // after that step sees where `block_tail_` was before the step. Acquire
+    // also pairs with the release in Close.
+    const uint64_t tail = tail_.fetch_add(kPosition, std::memory_order_acquire);
+    if (ABSL_PREDICT_FALSE((tail & kNoMore) != 0)) return kRefused;
+    const size_t position = tail / kPosition;
+    const size_t slot = position % kBlockSlots;
+    Block* const block = Find(position - slot);
+    std::construct_at(&block->slots[slot].Write().value, std::move(value));
+    // Release pairs with the acquire of the push that counts this slot: the
+    // same step of another push, or the step in Extend. Acquire: if this push
+    // counts other slots, it hands on their contents.
+    const uint64_t before =
+        block->state.fetch_or(ReadyBit(slot), std::memory_order_acq_rel);
+    if (!IsOpen(before) || ReadySlots(before) != slot) return 0;
+    return Extend(block, before | ReadyBit(slot), slot);
+  }
+
+  // Called when no more pushes will come, by a caller that sees all of them.
+  size_t SendersAreGone() noexcept {
+    // Relaxed: the permits hand everything on.
+    const uint64_t tail = tail_.fetch_or(kNoMore, std::memory_order_relaxed);
+    if ((tail & kNoMore) != 0) return 0;  // Close() has reported the end
+    SetEnd(tail / kPosition);
+    return kEndPermits;
+  }
+
+  // ---- For receivers.
+
+  // Makes pushes that begin from now on do nothing. Returns a number of
+  // permits, as the functions for senders do.
+  size_t Close() noexcept {
+    // Release pairs with the acquire of Push: a refused push sees everything
+    // before the close.
+    const uint64_t tail = tail_.fetch_or(kNoMore, std::memory_order_release);
+    if ((tail & kNoMore) != 0) return 0;
+    const size_t end = tail / kPosition;
+    SetEnd(end);
+    if (end == 0) return kEndPermits;
+    const size_t slots = (end - 1) % kBlockSlots + 1;
+    // The lock keeps the blocks of the search, even if their messages are taken
+    // meanwhile. No push reaches a block behind the last position, so
+    // `block_tail_` does not pass the block of that position.
+    const BriefLockHolder lock(mu_);
+    // Acquire and release: as in Push.
+    const uint64_t before = Find(end - slots)
+                                ->state.fetch_or(uint64_t{slots} << kEndShift,
+                                                 std::memory_order_acq_rel);
+    return IsOpen(before) && ReadySlots(before) == slots ? kEndPermits : 0;
+  }
+
+  // Claims `n` positions for a caller with `n` permits. Returns the first.
+  size_t Claim(size_t n) noexcept {
+    // Acquire and release: each claim sees what the claims before have seen.
+    // Acquire also pairs with the release in Reclaim.
+    return head_.fetch_add(n, std::memory_order_acq_rel);
+  }
+
+  // Returns how many of `n` claimed positions are before the end.
+  size_t CountBeforeEnd(size_t position, size_t n) const {
+    // Relaxed: the claim of a position behind the end has acquired the end.
+    const size_t end = end_.load(std::memory_order_relaxed);
+    if (ABSL_PREDICT_TRUE(position + n <= end)) return n;
+    return position < end ? end - position : 0;
+  }
+
+  // Passes the messages at `n` claimed positions to `consume(T&&)`, one after
+  // another. `consume` must not throw. REQUIRES: the positions are before the
+  // end.
+  template <class Consume>
+  void Take(size_t position, size_t n, Consume consume) noexcept {
+    Block* block = FindClaimed(position - position % kBlockSlots);
+    while (n > 0) {
+      const size_t first = position % kBlockSlots;
+      const size_t end = std::min(kBlockSlots, first + n);
+      uint32_t bits = 0;
+      for (size_t slot = first; slot < end; ++slot) {
+        T& value = block->slots[slot].Write().value;
+        consume(std::move(value));
+        std::destroy_at(&value);
+        bits |= uint32_t{1} << slot;
+      }
+      n -= end - first;
+      position += end - first;
+      // The bits that are not set yet keep this block until the next step.
+      Block* const next = n > 0 ? NextOf(block) : nullptr;
+      // Release pairs with the acquire of Reclaim: the messages are used no
+      // more.
+      const uint32_t before =
+          block->taken.fetch_or(bits, std::memory_order_release);
+      if ((before | bits) == kAllReady) Reclaim();
+      block = next;
+    }
+  }
+
+  // Returns the number of messages that are in the queue or are being pushed.
+  size_t size() const {
+    // Acquire: the tail is read after the head, and is not behind it. A queue
+    // that seems empty has been empty in between.
+    const size_t head = head_.load(std::memory_order_acquire);
+    const size_t end = PushedEnd();
+    return end > head ? end - head : 0;
+  }
+
+  // Returns the position behind all pushes that have begun before the call.
+  size_t PushedEnd() const {
+    // Relaxed, in both cases: a caller sees its own pushes, and those that
+    // happened before the call.
+    return std::min<size_t>(tail_.load(std::memory_order_relaxed) / kPosition,
+                            end_.load(std::memory_order_relaxed));
+  }
+  // Returns the position behind all claims that are visible to the caller.
+  size_t ClaimedEnd() const {
+    // Relaxed: a caller that counts waiters after this step takes the lock of
+    // the waiters. A counted waiter makes its claim after it has taken the same
+    // lock, so its claim happens after this step, and is not visible here.
+    return head_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static_assert(kBlockSlots <= 32);
+  static constexpr uint64_t kOpen = uint64_t{1} << 32;
+  static constexpr uint64_t kReleased = uint64_t{1} << 33;
+  static constexpr int kEndShift = 58;
+  static constexpr uint64_t kAllReady = (uint64_t{1} << kBlockSlots) - 1;
+
+  // A bit of `tail_`: no more values are accepted.
+  static constexpr uint64_t kNoMore = 1;
+  static constexpr uint64_t kPosition = 2;
+
+  static constexpr uint64_t ReadyBit(size_t slot) {
+    return uint64_t{1} << slot;
+  }
+  static bool IsOpen(uint64_t state) { return (state & kOpen) != 0; }
+  // Returns the number of ready slots before the first that is not ready.
+  static size_t ReadySlots(uint64_t state) {
+    return std::countr_one(state & kAllReady);
+  }
+
+  void SetEnd(size_t end) {
+    // Relaxed: the permits that stand for the end hand this on.
+    end_.store(end, std::memory_order_relaxed);
+  }
+
+  // Extends the prefix, which ended before slot `from` of `block`, over the
+  // ready slots from there on. `state` is the state of the block. Returns the
+  // number of permits. The caller has not reported the position at `from`, so
+  // none of the blocks can be freed.
+  static size_t Extend(Block* block, uint64_t state, size_t from) {
+    size_t ready = 0;
+    for (;;) {
+      const size_t to = ReadySlots(state);
+      ready += to - from;
+      if (ABSL_PREDICT_FALSE(state >> kEndShift != 0) &&
+          to == state >> kEndShift) {
+        return ready + kEndPermits;
+      }
+      if (ABSL_PREDICT_TRUE(to < kBlockSlots)) return ready;
+      block = NextOf(block);
+      // Acquire and release: as in Push.
+      state = block->state.fetch_or(kOpen, std::memory_order_acq_rel);
+      from = 0;
+    }
+  }
+
+  // Returns the block with the first position `start`. The caller has claimed a
+  // position in the block, or holds the lock.
+  Block* Find(size_t start) {
+    // Acquire pairs with the release in FindFrom: the block is fully
+    // constructed.
+    Block* const block = block_tail_.load(std::memory_order_acquire);
+    if (ABSL_PREDICT_TRUE(block != nullptr && block->start.Read() == start)) {
+      return block;
+    }
+    return FindFrom(block, start);
+  }
+
+  ABSL_ATTRIBUTE_NOINLINE Block* FindFrom(Block* block, size_t start) {
+    bool moves_tail = true;
+    if (block == nullptr) {
+      block = First();
+      if (start == 0) {
+        // Release pairs with the acquire of Find. A store is enough: until this
+        // push has made its slot ready, `block_tail_` does not pass the block.
+        block_tail_.store(block, std::memory_order_release);
+        return block;
+      }
+      moves_tail = false;
+    }
+    do {
+      Block* const next = NextOf(block);
+      // Acquire pairs with the releases of Push. The owners of these slots have
+      // found the block, and have done the store above if they had to.
+      moves_tail = moves_tail && (block->state.load(std::memory_order_acquire) &
+                                  kAllReady) == kAllReady;
+      if (moves_tail) {
+        Block* expected = block;
+        // Release pairs with the acquire of Find. Relaxed on failure: another
+        // push has moved `block_tail_`, and continues to move it.
+        moves_tail = block_tail_.compare_exchange_strong(
+            expected, next, std::memory_order_release,
+            std::memory_order_relaxed);
+      }
+      if (moves_tail) {
+        // Release pairs with the acquire of Push; see the comment there.
+        block->pushes_before.Write() =
+            tail_.fetch_add(0, std::memory_order_release) / kPosition;
+        // Release pairs with the acquire of Reclaim, which reads
+        // `pushes_before`.
+        block->state.fetch_or(kReleased, std::memory_order_release);
+      }
+      block = next;
+    } while (block->start.Read() != start);
+    return block;
+  }
+
+  // Returns the block of a claimed position. The position is ready, so all
+  // blocks up to this block exist, and none is made.
+  Block* FindClaimed(size_t start) {
+    // Relaxed: a caller that has a permit sees all pushes before its position,
+    // and so all blocks before.
+    Block* block = block_head_.load(std::memory_order_relaxed);
+    if (ABSL_PREDICT_FALSE(block == nullptr)) block = First();
+    while (ABSL_PREDICT_FALSE(block->start.Read() != start)) {
+      block = NextOf(block);
+    }
+    return block;
+  }
+
+  // Returns the first block, and makes the block if there is none. Called by a
+  // thread that has found no block in `block_tail_` or in `block_head_`.
+  Block* First() {
+    // Acquire, here and if the exchange fails, pairs with the release of the
+    // exchange: the block is fully constructed.
+    Block* first = first_.load(std::memory_order_acquire);
+    if (first != nullptr) return first;
+    auto* const made = new Block(0, kOpen);
+    // Release pairs with the acquires of the threads that visit the block.
+    if (first_.compare_exchange_strong(first, made, std::memory_order_release,
+                                       std::memory_order_acquire)) {
+      return made;
+    }
+    delete made;
+    return first;
+  }
+
+  // Returns the block after `block`, and appends a block if there is none.
+  static Block* NextOf(Block* block) {
+    // Acquire pairs with the release of Append: the block is fully constructed.
+    Block* next = block->next.load(std::memory_order_acquire);
+    if (ABSL_PREDICT_TRUE(next != nullptr)) return next;
+    auto* const appended = new Block(0, 0);
+    next = Append(block, appended);
+    if (next == nullptr) return appended;
+    delete appended;  // another thread was quicker
+    return next;
+  }
+
+  // Makes `appended` the block after `last` and returns null, if `last` has no
+  // next block. Otherwise returns the next block of `last`.
+  static Block* Append(Block* last, Block* appended) {
+    appended->start.Write() = last->start.Read() + kBlockSlots;
+    Block* next = nullptr;
+    // Release pairs with the acquires of the threads that visit the block: the
+    // block is fully constructed. Acquire, on failure, pairs with the same
+    // release.
+    last->next.compare_exchange_strong(
+        next, appended, std::memory_order_release, std::memory_order_acquire);
+    return next;
+  }
+
+  // Frees the blocks that no thread can reach any more. Called by the receiver
+  // that took the last message of a block.
+  ABSL_ATTRIBUTE_NOINLINE void Reclaim() {
+    const BriefLockHolder lock(mu_);
+    // Relaxed: written under the lock.
+    Block* block = block_head_.load(std::memory_order_relaxed);
+    if (block == nullptr) block = oldest_ = First();
+    // Acquire pairs with the releases of Take: the messages are used no more.
+    while (block->taken.load(std::memory_order_acquire) == kAllReady) {
+      // Acquire pairs with the release of Append.
+      Block* const next = block->next.load(std::memory_order_acquire);
+      if (next == nullptr) break;  // the end is behind this block
+      // Relaxed: the next step publishes it, to claims that must see it.
+      block_head_.store(next, std::memory_order_relaxed);
+      // Release pairs with the acquire of Claim: a claim after this step begins
+      // its search at `next`, or behind it.
+      block->claims_before.Write() =
+          head_.fetch_add(0, std::memory_order_release);
+      block = next;
+    }
+    const size_t all_taken_before = block->start.Read();
+    while (oldest_ != block) {
+      // Acquire pairs with the release in FindFrom.
+      const uint64_t state = oldest_->state.load(std::memory_order_acquire);
+      if ((state & kReleased) == 0 ||
+          MutableCondition(oldest_->pushes_before.Read() > all_taken_before) ||
+          MutableCondition(oldest_->claims_before.Read() > all_taken_before)) {
+        return;
+      }
+      // Relaxed: this lock's holder has passed the block above, or before.
+      Recycle(std::exchange(oldest_,
+                            oldest_->next.load(std::memory_order_relaxed)));
+    }
+  }
+
+  // Reuses `block`, which no other thread can reach.
+  void Recycle(Block* block) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    // Relaxed, in all cases: Append publishes the block.
+    block->state.store(0, std::memory_order_relaxed);
+    block->next.store(nullptr, std::memory_order_relaxed);
+    block->taken.store(0, std::memory_order_relaxed);
+    // Acquire pairs with the release in FindFrom: the block is fully
+    // constructed. The lock keeps the block.
+    Block* last = block_tail_.load(std::memory_order_acquire);
+    for (int tries = 0; tries < kAppendTries; ++tries) {
+      last = Append(last, block);
+      if (last == nullptr) return;
+    }
+    delete block;
+  }
+
+  // Number of attempts to append a spare block, each attempt a block further.
+  // If more blocks are ahead, the chain has enough blocks, and the spare block
+  // is deleted.
+  static constexpr int kAppendTries = 3;
+
+  // ---- Changed by senders.
+  alignas(ABSL_CACHELINE_SIZE) Atomic<uint64_t> tail_{0};
+  // Null before the first push.
+  Atomic<Block*> block_tail_{nullptr};
+  // The first block ever. Used only while one of the other pointers is null.
+  Atomic<Block*> first_{nullptr};
+
+  // ---- Changed by receivers.
+  alignas(ABSL_CACHELINE_SIZE) Atomic<size_t> head_{0};
+  // Null before the first block was taken in full. Written under the lock.
+  Atomic<Block*> block_head_{nullptr};
+  // The position behind the last message, when that is known.
+  Atomic<size_t> end_{std::numeric_limits<size_t>::max()};
+  // No thread visits a block before this one.
+  Block* oldest_ ABSL_GUARDED_BY(mu_) = nullptr;
+  BriefLock mu_;
+};
+
+}  // namespace rouse::mpmc::internal
+
+#endif  // ROUSE_SYNC_MPMC_QUEUE_H_
