@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Workloads of channels between tasks: mpsc, oneshot, mpsc together with
+// Workloads of channels between tasks: mpsc, mpmc, oneshot, mpsc together with
 // oneshot, broadcast, and watch.
 
 #include <atomic>
@@ -18,6 +18,7 @@
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/broadcast.h"
+#include "rouse/sync/mpmc.h"
 #include "rouse/sync/mpsc.h"
 #include "rouse/sync/notify.h"
 #include "rouse/sync/oneshot.h"
@@ -124,6 +125,43 @@ Co<> SendAndReceive(size_t count) {
     absl::StatusOr<size_t> value = co_await rx;
     KeepAlive(value);
   }
+}
+
+Co<> SendShared(mpmc::Sender<size_t> tx, size_t count) {
+  for (size_t i = 0; i < count; ++i) (void)co_await tx.Send(i);
+}
+
+Co<> SendShared(mpmc::UnboundedSender<size_t> tx, size_t count) {
+  for (size_t i = 0; i < count; ++i) (void)tx.Send(size_t{i});
+  co_return;
+}
+
+// Tasks send 200,000 words to as many receiving tasks, each word to one task.
+template <class Tx, class Rx>
+Co<> SharedBy(std::pair<Tx, Rx> channel, size_t ends) {
+  std::vector<JoinHandle<void>> receivers;
+  for (size_t i = 0; i < ends; ++i) {
+    Spawn(SendShared(channel.first, kMessages / ends)).Detach();
+    receivers.push_back(Spawn(Drain(channel.second)));
+  }
+  {
+    const auto last = std::move(channel);
+  }
+  for (JoinHandle<void>& receiver : receivers) (void)co_await receiver;
+}
+
+void SharedBounded(const Bench& bench, size_t ends) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kMessages, [&] {
+    runtime.BlockOn(SharedBy(mpmc::Channel<size_t>(1'000), ends));
+  });
+}
+
+void SharedUnbounded(const Bench& bench, size_t ends) {
+  Runtime runtime = bench.MakeRuntime();
+  bench.Measure(kMessages, [&] {
+    runtime.BlockOn(SharedBy(mpmc::UnboundedChannel<size_t>(), ends));
+  });
 }
 
 // Creates a oneshot, sends, and then receives, without a task switch.
@@ -285,6 +323,14 @@ bool RunChannelWorkload(const Bench& bench) {
     FiveProducersToWorker(bench, 1'000);
   } else if (bench.Is("mpsc_unbounded_5p")) {
     UnboundedFiveProducersToWorker(bench);
+  } else if (bench.Is("mpmc_bounded1000_1x1")) {
+    SharedBounded(bench, 1);
+  } else if (bench.Is("mpmc_bounded1000_4x4")) {
+    SharedBounded(bench, 4);
+  } else if (bench.Is("mpmc_unbounded_1x1")) {
+    SharedUnbounded(bench, 1);
+  } else if (bench.Is("mpmc_unbounded_4x4")) {
+    SharedUnbounded(bench, 4);
   } else if (bench.Is("oneshot_ready")) {
     OneshotReady(bench);
   } else if (bench.Is("request_reply") || bench.Is("request_reply_ct") ||

@@ -20,7 +20,8 @@ as_root() {
 }
 
 install_packages() {
-  local wanted=(g++ golang-go libasio-dev libhttp-parser-dev libuv1-dev librust-tokio-dev python3)
+  local wanted=(g++ golang-go libasio-dev libhttp-parser-dev libuv1-dev librust-async-channel-dev librust-tokio-dev
+    python3)
   local package missing=()
   command -v cargo >/dev/null || wanted+=(cargo)
   for package in "${wanted[@]}"; do

@@ -1,7 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-//! Channels between tasks: mpsc, oneshot, mpsc together with oneshot, broadcast, and watch.
+//! Channels between tasks: mpsc, async-channel as an mpmc, oneshot, mpsc together with oneshot,
+//! broadcast, and watch.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -70,6 +71,32 @@ async fn unbounded_five(each: usize) {
     for _ in 0..5 * each {
         keep_alive(rx.recv().await);
     }
+}
+
+/// Tasks send 200,000 words to as many receiving tasks, each word to one task. The channel is
+/// async-channel's, because Tokio has none with several receivers.
+async fn shared_by(
+    (tx, rx): (async_channel::Sender<usize>, async_channel::Receiver<usize>),
+    ends: usize,
+) {
+    let mut receivers = Vec::new();
+    for _ in 0..ends {
+        let (tx, rx) = (tx.clone(), rx.clone());
+        tokio::spawn(async move {
+            for i in 0..MESSAGES / ends {
+                tx.send(i).await.unwrap();
+            }
+        });
+        receivers.push(tokio::spawn(async move {
+            let mut sum = 0;
+            while let Ok(value) = rx.recv().await {
+                sum += value;
+            }
+            keep_alive(sum);
+        }));
+    }
+    drop((tx, rx));
+    join_all(receivers).await;
 }
 
 /// Creates a oneshot, sends, and then receives, without a task switch.
@@ -211,6 +238,18 @@ pub fn run(bench: &Bench) -> bool {
         }
         "mpsc_unbounded_5p" => {
             bench.measure(200_000, || bench.run_root(&rt, unbounded_five(40_000)));
+        }
+        "mpmc_bounded1000_1x1" => {
+            bench.measure(MESSAGES, || rt.block_on(shared_by(async_channel::bounded(1_000), 1)));
+        }
+        "mpmc_bounded1000_4x4" => {
+            bench.measure(MESSAGES, || rt.block_on(shared_by(async_channel::bounded(1_000), 4)));
+        }
+        "mpmc_unbounded_1x1" => {
+            bench.measure(MESSAGES, || rt.block_on(shared_by(async_channel::unbounded(), 1)));
+        }
+        "mpmc_unbounded_4x4" => {
+            bench.measure(MESSAGES, || rt.block_on(shared_by(async_channel::unbounded(), 4)));
         }
         "oneshot_ready" => oneshot_ready(bench),
         "request_reply" | "request_reply_ct" | "request_reply_worker" => request_reply(bench),
