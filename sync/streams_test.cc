@@ -127,7 +127,7 @@ TEST(WatchStream, AMoveEndsTheWait) {
   EXPECT_TRUE(tx.Send(1));
   EXPECT_EQ(task.wakes(), 1);
   EXPECT_EQ(task.PollNext(moved).value(), 1);
-  EXPECT_TRUE(copy.HasChanged());
+  EXPECT_TRUE(*copy.HasChanged());
   EXPECT_TRUE(task.PollNext(moved).IsPending());
   moved = copy;
   EXPECT_EQ(task.live(), 0);

@@ -16,7 +16,7 @@ load("//tools:rouse_script_test.bzl", "rouse_script_test")
 # and neither is //tools:library_headers. A library that depends on GoogleTest cannot be listed: a query follows every branch
 # of a select(), and some branches of GoogleTest name repositories that nobody declares.
 CLOSURES = {
-    "//:rouse": "base 31, waker 7, future 45, io 26, sync 30, reactor 23, timer 21, scheduler 34, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
+    "//:rouse": "base 31, waker 7, future 47, io 26, sync 31, reactor 24, timer 21, scheduler 34, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
     "//base:any_duration": "base 1, absl 29",
     "//base:atomic": "base 1, absl 0",
