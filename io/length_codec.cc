@@ -56,6 +56,9 @@ LengthCodec::LengthCodec(const Options& options)
   if (length_size_ < 1 || length_size_ > 8) {
     Panic("LengthCodec: length_size must be 1 to 8");
   }
+  if (offset_ > std::numeric_limits<size_t>::max() - 8) {
+    Panic("LengthCodec: offset is too large");
+  }
   if (skip_ > offset_ && skip_ < head_size()) {
     Panic(
         "LengthCodec: skip ends within the length; skip all of the length, or "

@@ -64,7 +64,12 @@ absl::StatusOr<std::optional<std::string>> LineCodec::Decode(
 absl::StatusOr<std::optional<std::string>> LineCodec::DecodeEnd(
     std::string_view& bytes) {
   Answer line = Decode(bytes);
-  if (!line.ok() || line->has_value() || bytes.empty()) return line;
+  if (!line.ok() || line->has_value()) return line;
+  if (bytes.empty()) {
+    // The rest of a line that is too long ends here, too.
+    passing_over_ = false;
+    return line;
+  }
   Answer last = ToAnswer(bytes);
   bytes = {};
   searched_ = 0;

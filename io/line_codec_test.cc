@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -63,6 +64,16 @@ TEST(LineCodecTest, KeepsAtMostTheLimit) {
     buffer = std::string(bytes);
     ASSERT_LE(buffer.size(), 101u);
   }
+}
+
+TEST(LineCodecTest, TheEndAlsoEndsALineThatIsTooLong) {
+  LineCodec codec(4);
+  std::string_view bytes = "12345678";
+  EXPECT_EQ(codec.DecodeEnd(bytes).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(*codec.DecodeEnd(bytes), std::nullopt);
+  bytes = "next\n";
+  EXPECT_EQ(*codec.Decode(bytes), "next");
 }
 
 TEST(LineCodecTest, EncodesLines) {

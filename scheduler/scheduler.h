@@ -193,9 +193,10 @@ class Scheduler final : public task::Schedule {
   // Returns the way to add tasks to the list of a worker's tasks.
   task::OwnedTasks::Adder AdderFor(size_t worker) { return {tasks_, worker}; }
 
-  // task::Schedule:
-  void Submit(task::Header* task) override;
-  void Resubmit(task::Header* task) override;
+  // task::Schedule. Never inlined into a coroutine, because they find the
+  // thread's worker.
+  ABSL_ATTRIBUTE_NOINLINE void Submit(task::Header* task) override;
+  ABSL_ATTRIBUTE_NOINLINE void Resubmit(task::Header* task) override;
   ABSL_ATTRIBUTE_NOINLINE bool Release(task::Header* task) override;
   void Threw(task::Header* task, const std::exception_ptr& exception) override;
   void Unhandled(task::Header* task,

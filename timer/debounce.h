@@ -43,6 +43,14 @@ class [[nodiscard]] DebounceStream : public internal::EndingStream<S> {
         sleep_(quiet) {}
 
   PollResult<std::optional<Item>> PollNext(Context& cx) {
+    if (latest_.has_value()) {
+      // The stream may have paused while nothing polled this stream.
+      PollResult<SleepResult> up = sleep_.Poll(cx);
+      if (up.IsReady()) {
+        if (!up->ok()) this->End();
+        return TakeLatest();
+      }
+    }
     const bool had_budget = cx.HasBudget();
     for (;;) {
       PollResult<std::optional<Item>> item = this->PollSource(cx);

@@ -186,6 +186,18 @@ TEST_F(DebounceTest, GivesTheItemBeforeAPause) {
   EXPECT_TRUE(task_.PollNext(stream).IsPending());
 }
 
+TEST_F(DebounceTest, GivesAnItemFollowedByAPauseInWhichNobodyPolled) {
+  auto stream = feed_.stream() | Debounce(absl::Milliseconds(10));
+  feed_.Push(1);
+  EXPECT_TRUE(task_.PollNext(stream).IsPending());
+  Pass(absl::Milliseconds(50));
+  feed_.Push(2);
+  EXPECT_EQ(task_.PollNext(stream).value(), 1);
+  EXPECT_TRUE(task_.PollNext(stream).IsPending());
+  Pass(absl::Milliseconds(11));
+  EXPECT_EQ(task_.PollNext(stream).value(), 2);
+}
+
 TEST_F(DebounceTest, GivesTheLatestItemAtTheEnd) {
   auto stream = feed_.stream() | Debounce(absl::Milliseconds(10));
   feed_.Push(1);

@@ -15,6 +15,7 @@
 #include <optional>
 #include <utility>
 
+#include "rouse/base/exceptions.h"
 #include "rouse/future/adapters/adapted_stream.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/callable_future.h"
@@ -43,7 +44,7 @@ class [[nodiscard]] TakeUntilStream : public internal::EndingStream<S> {
 
   PollResult<std::optional<Item>> PollNext(Context& cx) {
     if (this->HasEnded()) return std::nullopt;
-    if (until_->get().Poll(cx).IsReady()) {
+    if (PollUntil(cx)) {
       until_.reset();
       this->End();
       return std::nullopt;
@@ -66,6 +67,16 @@ class [[nodiscard]] TakeUntilStream : public internal::EndingStream<S> {
   }
 
  private:
+  // Returns whether `until_` is ready. If it throws, ends the stream.
+  bool PollUntil(Context& cx) {
+    ROUSE_TRY { return until_->get().Poll(cx).IsReady(); }
+    ROUSE_CATCH_ALL {
+      until_.reset();
+      this->End();
+      ROUSE_RETHROW;
+    }
+  }
+
   std::optional<internal::OwnedOrRef<F>> until_;  // while there is a stream
 };
 
@@ -77,7 +88,8 @@ class [[nodiscard]] TakeUntilStream : public internal::EndingStream<S> {
 // dropped. At the end, a moved-in stream and a moved-in future are destroyed.
 //
 // Cancellation: destroying the stream cancels `until`, unless `until` was
-// passed as an lvalue. An exception from `until` propagates out of the poll.
+// passed as an lvalue. An exception from `until` propagates out of the poll,
+// and the stream has then ended.
 template <Stream S, IntoFuture F>
 TakeUntilStream<S, internal::FutureFrom<F>> TakeUntil(S&& stream, F&& until) {
   return TakeUntilStream<S, internal::FutureFrom<F>>(

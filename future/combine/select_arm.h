@@ -232,7 +232,7 @@ class [[nodiscard]] SelectArm {
       flow = internal::FlowKind::kContinue;
       return true;
     }
-    source_.Clear();
+    if constexpr (!std::is_reference_v<Output>) source_.Clear();
     flow = handler_.Begin([this]() -> decltype(auto) { return slot_.Take(); },
                           output);
     if (flow.IsReady()) EndHandler(*flow);
@@ -274,6 +274,8 @@ class [[nodiscard]] SelectArm {
     } else {
       slot_.Clear();
     }
+    // The reference may have led into the future.
+    if constexpr (std::is_reference_v<Output>) source_.Clear();
     if (flow == internal::FlowKind::kEndArm) has_ended_ = true;
   }
 

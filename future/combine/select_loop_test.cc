@@ -61,6 +61,25 @@ TEST(SelectLoop, PassesEachOutputToItsHandler) {
   EXPECT_THAT(seen, ElementsAre("b", "1"));
 }
 
+// A future whose output is a reference into the future.
+class OwnsItsOutput {
+ public:
+  explicit OwnsItsOutput(std::string value)
+      : value_(std::make_unique<std::string>(std::move(value))) {}
+  PollResult<const std::string&> Poll(Context&) { return *value_; }
+
+ private:
+  std::unique_ptr<std::string> value_;
+};
+
+TEST(SelectLoop, AReferenceIntoTheFutureIsValidInTheHandler) {
+  std::string seen;
+  auto loop = SelectLoop(On(OwnsItsOutput("kept"),
+                            [&](const std::string& value) { seen = value; }));
+  EXPECT_TRUE(PollOnce(loop).IsReady());
+  EXPECT_EQ(seen, "kept");
+}
+
 TEST(SelectLoop, BreakEndsTheLoopAndCancelsTheOthers) {
   Log log;
   Switch<int> a(&log, "a"), b(&log, "b");

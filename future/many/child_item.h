@@ -20,6 +20,13 @@
 
 namespace rouse::internal {
 
+// kStaysInSet
+//
+// True for a type `F` whose objects are polled again after they were ready,
+// until `HasEnded()` returns true.
+template <class F>
+inline constexpr bool kStaysInSet = false;
+
 // ChildItem
 //
 // An output that a container or a `std::optional` can hold: a

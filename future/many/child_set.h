@@ -13,7 +13,6 @@
 #ifndef ROUSE_FUTURE_MANY_CHILD_SET_H_
 #define ROUSE_FUTURE_MANY_CHILD_SET_H_
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -33,15 +32,6 @@
 #include "rouse/waker/waker.h"
 
 namespace rouse::internal {
-
-// StaysInSet
-//
-// Satisfied if `F` is polled again after it was ready, until `HasEnded()`
-// returns true.
-template <class F>
-concept StaysInSet = requires(const F& future) {
-  { future.HasEnded() } -> std::same_as<bool>;
-};
 
 // ChildSet
 //
@@ -131,7 +121,10 @@ class ChildSet {
   // called with a pending result.
   template <class Take>
   PollResult<bool> Poll(Context& cx, Take take) {
-    if (size_ == 0) return false;
+    if (size_ == 0) {
+      if (list_ != nullptr) PopLive();  // frees children that were erased
+      return false;
+    }
     // A wake from here on wakes the task.
     is_awaited_ = true;
     ROUSE_MUTABLE_CALL(list_->Register(cx.waker()));
@@ -214,7 +207,7 @@ class ChildSet {
   bool PollChild(Child* child, Context& cx, Take& take) {
     PollResult<Output> output = PollOrRemove(child, cx, take);
     if (output.IsPending()) return false;
-    if constexpr (StaysInSet<F>) {
+    if constexpr (kStaysInSet<F>) {
       if (!child->future->HasEnded()) {
         // The list may already have the child, because of a wake.
         list_->Push(child);

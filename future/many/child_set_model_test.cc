@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rouse/base/atomic.h"
+#include "rouse/future/many/child_item.h"
 #include "rouse/future/many/child_set.h"
 #include "rouse/future/poll_fn.h"
 #include "rouse/testing/internal/model_task.h"
@@ -165,6 +166,13 @@ class StayingChild {
   std::optional<Thread>* thread_;
   bool has_ended_ = false;
 };
+
+}  // namespace
+
+template <>
+inline constexpr bool kStaysInSet<StayingChild> = true;
+
+namespace {
 
 // The wake comes before, while or after the set keeps the child for its next
 // poll. The child is polled again in any case, and comes back only once.

@@ -184,6 +184,17 @@ TEST(JoinAll, PollingACompleteJoinAllPanics) {
   EXPECT_PANIC((void)PollOnce(all), "JoinAll was polled after it completed");
 }
 
+// Such a function of a user's future means nothing to a set.
+TEST(JoinAll, AFutureWithAFunctionHasEndedLeavesTheSetWhenReady) {
+  class Fetch {
+   public:
+    PollResult<int> Poll(Context&) { return 1; }
+    bool HasEnded() const { return false; }
+  };
+  auto all = JoinAll(std::vector<Fetch>(2));
+  EXPECT_THAT(PollOnce(all).value(), ElementsAre(1, 1));
+}
+
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 TEST(JoinAll, PropagatesAnException) {

@@ -15,6 +15,7 @@
 
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co/borrowed_closure.h"
+#include "rouse/future/many/child_item.h"
 #include "rouse/future/stream.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -49,6 +50,9 @@ class StreamChild {
   S stream_;
   bool has_ended_ = false;
 };
+
+template <class S>
+inline constexpr bool kStaysInSet<StreamChild<S>> = true;
 
 }  // namespace internal
 

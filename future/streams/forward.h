@@ -113,15 +113,26 @@ class [[nodiscard]] ForwardFuture {
     if constexpr (kWaits) {
       if (!send_.has_value()) {
         if (!unsent_.has_value()) return absl::OkStatus();
-        send_.emplace(sink_->get().Send(*std::move(unsent_)));
+        ROUSE_TRY { send_.emplace(sink_->get().Send(*std::move(unsent_))); }
+        ROUSE_CATCH_ALL {
+          // The item may have been moved from.
+          unsent_.reset();
+          ROUSE_RETHROW;
+        }
         unsent_.reset();
       }
       return PollFuture(cx);
     } else {
       if (!unsent_.has_value()) return absl::OkStatus();
-      absl::Status status = ToStatus(sink_->get().Send(*std::move(unsent_)));
-      if (status.ok()) unsent_.reset();
-      return status;
+      ROUSE_TRY {
+        absl::Status status = ToStatus(sink_->get().Send(*std::move(unsent_)));
+        if (status.ok()) unsent_.reset();
+        return status;
+      }
+      ROUSE_CATCH_ALL {
+        unsent_.reset();
+        ROUSE_RETHROW;
+      }
     }
   }
 
@@ -185,8 +196,7 @@ class [[nodiscard]] ForwardFuture {
 //
 // Each item takes a unit of the cooperative budget. An exception from the
 // stream or the sink propagates out of the poll. The next poll continues
-// without an item whose send has thrown, unless the sink has left the item
-// unchanged and threw at once: this item is sent again.
+// without an item whose send has thrown.
 template <Stream S, class K>
   requires Sink<K, StreamItem<S>>
 ForwardFuture<S, K> Forward(S&& stream, K&& sink) {

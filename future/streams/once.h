@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rouse/base/exceptions.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
@@ -60,7 +61,7 @@ class [[nodiscard]] OnceFutureStream {
 
   PollResult<std::optional<Item>> PollNext(Context& cx) {
     if (!future_.has_value()) return std::nullopt;
-    PollResult<FutureOutput<F>> output = future_->get().Poll(cx);
+    PollResult<FutureOutput<F>> output = PollFuture(cx);
     if (output.IsPending()) return kPending;
     PollResult<std::optional<Item>> item(
         std::in_place, internal::ToChildItem(std::move(output)));
@@ -77,6 +78,15 @@ class [[nodiscard]] OnceFutureStream {
   }
 
  private:
+  // Polls the future. If the future throws, ends the stream.
+  PollResult<FutureOutput<F>> PollFuture(Context& cx) {
+    ROUSE_TRY { return future_->get().Poll(cx); }
+    ROUSE_CATCH_ALL {
+      future_.reset();
+      ROUSE_RETHROW;
+    }
+  }
+
   std::optional<internal::OwnedOrRef<F>> future_;  // empty once finished
 };
 

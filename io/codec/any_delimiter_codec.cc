@@ -65,7 +65,12 @@ Answer AnyDelimiterCodec::Decode(std::string_view& bytes) {
 
 Answer AnyDelimiterCodec::DecodeEnd(std::string_view& bytes) {
   Answer frame = Decode(bytes);
-  if (!frame.ok() || frame->has_value() || bytes.empty()) return frame;
+  if (!frame.ok() || frame->has_value()) return frame;
+  if (bytes.empty()) {
+    // The rest of a frame that is too long ends here, too.
+    is_skipping_ = false;
+    return frame;
+  }
   frame = std::string(bytes);
   bytes = {};
   searched_ = 0;

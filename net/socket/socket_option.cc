@@ -84,11 +84,11 @@ absl::StatusOr<int> GetOption(int fd, const SocketOption& option) {
 }
 
 absl::Status SetDevice(int fd, std::string_view name) {
-  // The system would cut off the rest of a long name.
-  if (name.size() >= IFNAMSIZ) {
+  // The system would cut off the rest of such a name.
+  if (name.size() >= IFNAMSIZ || name.find('\0') != name.npos) {
     return absl::NotFoundError(
         absl::StrCat("the name of an interface has at most ", IFNAMSIZ - 1,
-                     " bytes, unlike \"", name, "\""));
+                     " bytes, none of them zero, unlike \"", name, "\""));
   }
   if (setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, name.data(),
                  static_cast<socklen_t>(name.size())) == 0) {

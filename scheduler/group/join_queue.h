@@ -73,7 +73,13 @@ class JoinQueue {
     std::swap(handles_, replaced.handles_);
     return *this;
   }
-  ~JoinQueue() { AbortAll(); }
+  ~JoinQueue() {
+    // The destructor of a result may add tasks.
+    do {
+      AbortAll();
+      DetachAll();
+    } while (!empty());
+  }
 
   // Starts a task on the current scheduler, like `rouse::Spawn(f)`, and adds
   // the task to the end of the queue.

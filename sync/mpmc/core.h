@@ -134,7 +134,6 @@ class Unbounded : public ChannelCore {
  public:
   static constexpr bool kIsBounded = false;
 
-  void GiveBack(size_t) {}
   void Received(size_t) {}
   void CloseCapacity() {}
 };
@@ -156,12 +155,9 @@ class Bounded : public ChannelCore {
     return WhyNot(call);
   }
 
-  // Gives back `n` places without messages.
-  void GiveBack(size_t n) { places_.Release(n); }
-
-  // Gives back the places of `n` messages. An exception from a waker is
-  // dropped, after all wakers have been called, because messages would be lost
-  // by the exception.
+  // Gives back the places of `n` messages, which were received or refused. An
+  // exception from a waker is dropped, after all wakers have been called,
+  // because messages would be lost by the exception.
   void Received(size_t n) {
     ROUSE_TRY { places_.Release(n); }
     ROUSE_CATCH_ALL {}

@@ -93,20 +93,22 @@ class [[nodiscard]] ReceiveManyFuture {
     if (more > 1) n += shared_->permits().Forget(more - 1);
     FirstException first;
     first.Catch([this, n] { MakeRoom(n); });
-    const size_t room = out_->capacity() - out_->size();
-    if (ABSL_PREDICT_FALSE(room < n)) {
-      // The messages without room stay in the channel.
-      first.Catch([&] { shared_->permits().Release(n - room); });
-      n = room;
-    }
+    const size_t room = std::min(n, out_->capacity() - out_->size());
     size_t count = 0;
-    if (n > 0) {
-      const size_t position = shared_->queue().Claim(n);
-      count = shared_->queue().CountBeforeEnd(position, n);
-      shared_->queue().Take(position, count, [this](T&& value) {
-        out_->push_back(std::move(value));
-      });
-      if (count > 0) shared_->Received(count);
+    if (room > 0) {
+      const size_t position = shared_->queue().Claim(room);
+      count = shared_->queue().CountBeforeEnd(position, room);
+      if (count > 0) {
+        shared_->queue().Take(position, count, [this](T&& value) {
+          out_->push_back(std::move(value));
+        });
+        shared_->Received(count);
+      }
+    }
+    if (ABSL_PREDICT_FALSE(room < n)) {
+      // The messages without room stay in the channel. The wakers of other
+      // receivers come last, so that no claim waits for them.
+      first.Catch([&] { shared_->permits().Release(n - room); });
     }
     first.Rethrow();
     return count;

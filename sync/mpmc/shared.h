@@ -21,6 +21,7 @@
 #ifndef ROUSE_SYNC_MPMC_SHARED_H_
 #define ROUSE_SYNC_MPMC_SHARED_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -82,7 +83,9 @@ class Shared : public Messages<T>, public Core {
   bool Publish(T&& value) {
     const size_t ready = queue().Push(std::move(value));
     if (ABSL_PREDICT_FALSE(ready == kRefused)) {
-      this->GiveBack(1);
+      // Drops an exception from a waker, which would seem to come from a send
+      // that has taken the value.
+      this->Received(1);
       return false;
     }
     if (ready != 0) permits().Release(ready);
@@ -175,13 +178,15 @@ class Shared : public Messages<T>, public Core {
   // been received, or have been assigned to waiting receivers.
   bool TryTakePermit() {
     if (ABSL_PREDICT_TRUE(permits().TryAcquire(1))) return true;
-    const size_t sent = queue().PushedEnd();
+    size_t sent = queue().PushedEnd();
     BackOff back_off;
     // A push that began earlier may still be at work, although later pushes are
     // done. Or a receiver with a permit has not claimed a position yet. Both
     // are only a few instructions from their ends. A claim is counted before
     // the waiters, and so is not counted twice.
     for (;;) {
+      // A push that a close refuses counts until the close has set the end.
+      sent = std::min(sent, queue().PushedEnd());
       size_t used = queue().ClaimedEnd();
       if (used < sent) used += permits().NotifiedWaiters();
       if (used >= sent) return permits().TryAcquire(1);

@@ -94,9 +94,10 @@ class RateLimiter {
   // `Panic()`, unless the limiter has a driver.
   AcquireFuture Acquire(size_t n = 1) ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // Takes `n` units and returns true if the bucket has as many now and nobody
-  // waits. Otherwise takes nothing and returns false. A `Panic()` on a thread
-  // without a current driver, unless the limiter has a driver.
+  // Takes `n` units and returns true if the bucket has as many now, no task
+  // waits, and no other call is in progress. Otherwise takes nothing and
+  // returns false. A `Panic()` on a thread without a current driver, unless the
+  // limiter has a driver.
   bool TryAcquire(size_t n = 1);
 
   // Returns the number of units of a full bucket.
