@@ -88,7 +88,7 @@ FlowKind TakeFlow(Result&& flow, PollResult<R>& output) {
     static_assert(std::is_convertible_v<F, Flow<R>>,
                   "the handlers of a SelectLoop disagree about the output of "
                   "the loop: let each return the same Flow<T>");
-    Flow<R> whole(std::move(flow));
+    Flow<R> whole(std::forward<Result>(flow));
     const FlowKind kind = FlowAccess::Kind(whole);
     if (kind == FlowKind::kBreak) {
       if constexpr (std::is_void_v<R>) {

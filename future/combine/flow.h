@@ -52,7 +52,7 @@ struct FlowAccess {
 // handler that always goes on in this way, as can the following two.
 class ContinueFlow {
  public:
-  constexpr ContinueFlow() {}
+  constexpr ContinueFlow() = default;
 };
 
 // EndArmFlow
@@ -60,7 +60,7 @@ class ContinueFlow {
 // The result of `EndArm()`.
 class EndArmFlow {
  public:
-  constexpr EndArmFlow() {}
+  constexpr EndArmFlow() = default;
 };
 
 // BreakFlow
@@ -80,7 +80,7 @@ class BreakFlow {
 template <>
 class BreakFlow<void> {
  public:
-  constexpr BreakFlow() {}
+  constexpr BreakFlow() = default;
 };
 
 // Continue()

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "absl/base/config.h"
-#include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
@@ -24,9 +22,7 @@
 #include "rouse/future/combine/select_arm.h"
 #include "rouse/future/future.h"
 #include "rouse/future/iter.h"
-#include "rouse/future/poll_fn.h"
 #include "rouse/future/ready.h"
-#include "rouse/future/stream.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/switch.h"

@@ -6,10 +6,10 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
 #include <string>
 #include <string_view>
 

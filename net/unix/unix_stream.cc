@@ -16,7 +16,6 @@
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket/socket.h"
-#include "rouse/net/socket/stream_base.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"

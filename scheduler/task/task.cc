@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <exception>
+#include <memory>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/attributes.h"

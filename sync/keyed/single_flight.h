@@ -116,6 +116,7 @@ class SingleFlight {
   };
   struct Equal {
     using is_transparent = void;
+    // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): used at once
     static const K& KeyOf(const K& key) { return key; }
     static const K& KeyOf(const Flight* flight) { return flight->key; }
     template <class A, class B>
