@@ -18,6 +18,7 @@
 #include "rouse/reactor/poll/source.h"
 #include "rouse/reactor/poll/token.h"
 #include "rouse/reactor/ready.h"
+#include "rouse/reactor/slot/readiness_word.h"
 #include "rouse/reactor/slot/slot.h"
 #include "rouse/reactor/slot/waiter.h"
 #include "rouse/waker/context.h"
