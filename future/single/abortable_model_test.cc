@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "rouse/future/single/abortable.h"
 #include "rouse/future/ready.h"
+#include "rouse/future/single/abortable.h"
 #include "rouse/testing/internal/model_task.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"

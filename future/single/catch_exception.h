@@ -26,12 +26,12 @@
 #include "absl/status/status.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/panic.h"
-#include "rouse/future/single/status_output.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/callable_future.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
 #include "rouse/future/owned_or_ref.h"
+#include "rouse/future/single/status_output.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -25,12 +25,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "rouse/future/single/status_output.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/callable_future.h"
 #include "rouse/future/co/borrowed_closure.h"
 #include "rouse/future/future.h"
 #include "rouse/future/owned_or_ref.h"
+#include "rouse/future/single/status_output.h"
 #include "rouse/future/stream.h"
 #include "rouse/sync/cancellation/cancellation_token.h"
 #include "rouse/waker/context.h"
