@@ -76,6 +76,7 @@ class SharedState final : public SharedCore {
   using Output = typename SharedOutputOf<T>::type;
 
   template <class Arg>
+  // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): cannot be copied
   explicit SharedState(Arg&& future)
       : future_(std::in_place, std::forward<Arg>(future)),
         borrows_closure_(internal::BorrowsClosure(*future_)) {}
