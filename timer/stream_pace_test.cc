@@ -4,16 +4,14 @@
 // Tests the streams whose items wait for the time: ChunksTimeout, Throttle,
 // Debounce.
 
-#include <memory>
+#include <cstdint>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/stream.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/feed.h"

@@ -4,6 +4,7 @@
 // The examples of streams.md, word for word (streams_quotes_test sees to that),
 // and tests that run them.
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>

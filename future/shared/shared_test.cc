@@ -4,7 +4,6 @@
 #include "rouse/future/shared/shared.h"
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -160,7 +159,7 @@ TEST(Shared, ADestroyedCopyIsNotWoken) {
 TEST(Shared, TheLastCopyCancelsTheFuture) {
   Switch<std::string> s;
   std::optional<Shared<Leaf>> first(s.future());
-  std::optional<Shared<Leaf>> second(*first);
+  std::optional<Shared<Leaf>> second(std::in_place, *first);
   EXPECT_TRUE(PollOnce(*first).IsPending());
   first.reset();
   EXPECT_TRUE(s.alive());

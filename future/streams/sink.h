@@ -59,9 +59,9 @@ inline constexpr bool kSends<T> = SendOutcome<FutureOutput<T>>;
 // back.
 template <class K, class T>
 concept Sink = requires(K& sink, T&& item) {
-  sink.Send(std::move(item));
+  sink.Send(std::forward<T>(item));
   requires internal::kSends<
-      std::remove_cvref_t<decltype(sink.Send(std::move(item)))>>;
+      std::remove_cvref_t<decltype(sink.Send(std::forward<T>(item)))>>;
 };
 
 }  // namespace rouse
