@@ -102,7 +102,8 @@ OnceStream<std::decay_t<T>> Once(T&& item) {
 
 // Returns a stream of the output of `future`: a `std::reference_wrapper` in
 // place of a reference, and `std::monostate` in place of void. Destroying the
-// stream cancels the future, unless it was passed as an lvalue.
+// stream cancels the future, unless it was passed as an lvalue. An exception
+// from the future propagates out of the poll, and the stream has then ended.
 template <Future F>
 OnceFutureStream<F> Once(F&& future) {
   return OnceFutureStream<F>(std::forward<F>(future));
