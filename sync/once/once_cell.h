@@ -219,8 +219,11 @@ class OnceCell {
   friend class GetOrTryInitFuture;
 
   internal::OnceCellCore core_;
-  // In a union, because the cell may be empty.
+  // In a union, because the cell may be empty. An empty one has `no_value_`,
+  // because g++ 12 requires that the initializer of a global constant
+  // initializes a member.
   union {
+    char no_value_ = 0;
     T value_;
   };
 };

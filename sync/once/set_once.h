@@ -168,8 +168,11 @@ class SetOnce {
 
  private:
   internal::SetOnceCore core_;
-  // In a union, because the object may be empty.
+  // In a union, because the object may be empty. An empty one has `no_value_`,
+  // because g++ 12 requires that the initializer of a global constant
+  // initializes a member.
   union {
+    char no_value_ = 0;
     T value_;
   };
 };
