@@ -38,26 +38,6 @@ class HttpReader {
       : stream_(stream), max_body_(max_body) {
     http_parser_init(&parser_, HTTP_REQUEST);
     parser_.data = this;
-    http_parser_settings_init(&settings_);
-    settings_.on_url = [](http_parser* parser, const char* data, size_t size) {
-      Self(parser).request_.url.append(data, size);
-      return 0;
-    };
-    settings_.on_headers_complete = [](http_parser* parser) {
-      // The largest number stands for a length that the header does not give.
-      const uint64_t length = parser->content_length;
-      return length == UINT64_MAX ? 0 : Self(parser).MakeRoom(length);
-    };
-    settings_.on_body = [](http_parser* parser, const char* data, size_t size) {
-      const int result = Self(parser).MakeRoom(size);
-      if (result == 0) Self(parser).request_.body.append(data, size);
-      return result;
-    };
-    settings_.on_message_complete = [](http_parser* parser) {
-      Self(parser).complete_ = true;
-      http_parser_pause(parser, 1);  // before the next request
-      return 0;
-    };
   }
   HttpReader(const HttpReader&) = delete;
   HttpReader& operator=(const HttpReader&) = delete;
@@ -82,7 +62,7 @@ class HttpReader {
       const bool more = co_await rouse::OrReturn(Begin());
       if (!more) co_return 400;
       unread_.remove_prefix(http_parser_execute(
-          &parser_, &settings_, unread_.data(), unread_.size()));
+          &parser_, &Settings(), unread_.data(), unread_.size()));
       const http_errno error = HTTP_PARSER_ERRNO(&parser_);
       if (body_is_too_large_) co_return 413;
       if (error == HPE_HEADER_OVERFLOW) co_return 431;
@@ -101,6 +81,34 @@ class HttpReader {
     return *static_cast<HttpReader*>(parser->data);
   }
 
+  static const http_parser_settings& Settings() {
+    static const http_parser_settings settings = [] {
+      http_parser_settings s;
+      http_parser_settings_init(&s);
+      s.on_url = [](http_parser* parser, const char* data, size_t size) {
+        Self(parser).request_.url.append(data, size);
+        return 0;
+      };
+      s.on_headers_complete = [](http_parser* parser) {
+        // The largest number stands for a length that the header does not give.
+        const uint64_t length = parser->content_length;
+        return length == UINT64_MAX ? 0 : Self(parser).MakeRoom(length);
+      };
+      s.on_body = [](http_parser* parser, const char* data, size_t size) {
+        const int result = Self(parser).MakeRoom(size);
+        if (result == 0) Self(parser).request_.body.append(data, size);
+        return result;
+      };
+      s.on_message_complete = [](http_parser* parser) {
+        Self(parser).complete_ = true;
+        http_parser_pause(parser, 1);  // before the next request
+        return 0;
+      };
+      return s;
+    }();
+    return settings;
+  }
+
   // Returns 0, or -1 if the body would be too large. The parser stops then.
   int MakeRoom(uint64_t size) {
     body_is_too_large_ = size > max_body_ - request_.body.size();
@@ -110,12 +118,13 @@ class HttpReader {
   const rouse::TcpStream& stream_;
   const uint64_t max_body_;
   http_parser parser_;
-  http_parser_settings settings_;
   HttpRequest request_;
   bool complete_ = false;
   bool body_is_too_large_ = false;
-  char buffer_[8192];
   std::string_view unread_;  // a part of the buffer
+  // The last member, so that the others share few cache lines. A short request
+  // uses only the buffer's begin.
+  char buffer_[8192];
 };
 
 #endif  // ROUSE_EXAMPLES_HTTP_HELLO_HTTP_READER_H_
