@@ -42,26 +42,40 @@ absl::Status WaitError(int error, pid_t pid) {
                                    : ""));
 }
 
-// Returns the remaining bytes of the pipe; an empty string without a pipe.
-Co<absl::StatusOr<std::string>> ReadRest(std::optional<ChildStdout> pipe) {
-  std::string rest;
+struct Rest {
+  std::string bytes;
+  bool truncated = false;
+};
+
+// Returns the remaining bytes of the pipe, but at most `limit`; no bytes
+// without a pipe. The end of the coroutine closes the pipe.
+Co<absl::StatusOr<Rest>> ReadRest(std::optional<ChildStdout> pipe,
+                                  size_t limit) {
+  Rest rest;
   if (pipe.has_value()) {
-    auto read = ReadToEnd(*pipe, rest);
-    co_await OrReturn(read);
+    auto read = ReadToEnd(*pipe, rest.bytes, limit);
+    const absl::StatusOr<size_t> size = co_await read;
+    rest.truncated = rest.bytes.size() > limit;
+    if (!size.ok() && !rest.truncated) co_return size.status();
+    if (rest.truncated) rest.bytes.resize(limit);
   }
   co_return rest;
 }
 
-Co<absl::StatusOr<ProcessOutput>> Collect(Child child) {
-  Co<absl::StatusOr<std::string>> out = ReadRest(child.TakeStdout());
-  Co<absl::StatusOr<std::string>> err = ReadRest(child.TakeStderr());
+Co<absl::StatusOr<ProcessOutput>> Collect(Child child, size_t limit) {
+  Co<absl::StatusOr<Rest>> out = ReadRest(child.TakeStdout(), limit);
+  Co<absl::StatusOr<Rest>> err = ReadRest(child.TakeStderr(), limit);
   auto wait = child.Wait();
   auto all = Join(std::move(out), std::move(err), std::move(wait));
   auto [read_out, read_err, status] = co_await std::move(all);
   if (!read_out.ok()) co_return read_out.status();
   if (!read_err.ok()) co_return read_err.status();
   if (!status.ok()) co_return status.status();
-  co_return ProcessOutput(*status, *std::move(read_out), *std::move(read_err));
+  ProcessOutput output(*status, std::move(read_out->bytes),
+                       std::move(read_err->bytes));
+  output.out_truncated = read_out->truncated;
+  output.err_truncated = read_err->truncated;
+  co_return output;
 }
 
 }  // namespace
@@ -140,8 +154,8 @@ absl::StatusOr<std::optional<ExitStatus>> Child::TryWait() {
   return WaitError(errno, pid_);
 }
 
-Co<absl::StatusOr<ProcessOutput>> Child::WaitWithOutput() && {
-  return Collect(std::move(*this));
+Co<absl::StatusOr<ProcessOutput>> Child::WaitWithOutput(size_t limit) && {
+  return Collect(std::move(*this), limit);
 }
 
 absl::Status Child::SendSignal(int number) {

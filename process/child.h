@@ -20,6 +20,8 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +50,10 @@ struct ProcessOutput {
   ExitStatus status;
   std::string out;  // standard output, if piped
   std::string err;  // standard error, if piped
+  // Whether the process wrote more than the limit, so that only the beginning
+  // is here.
+  bool out_truncated = false;
+  bool err_truncated = false;
 };
 
 // Child
@@ -129,7 +135,13 @@ class Child {
   // Waits for the end of the process, and meanwhile reads all bytes of its
   // standard output and standard error, if these streams are piped and were not
   // taken. Destroying the coroutine destroys the child.
-  Co<absl::StatusOr<ProcessOutput>> WaitWithOutput() &&;
+  //
+  // At most `limit` bytes of each stream are kept. If the process writes more,
+  // `ProcessOutput` says so, and the stream's pipe is closed, as `head -c` does:
+  // the next write of the process to this stream fails, which ends most programs
+  // with SIGPIPE.
+  Co<absl::StatusOr<ProcessOutput>> WaitWithOutput(
+      size_t limit = std::numeric_limits<size_t>::max()) &&;
 
   // Sends a signal to the process. Needs no reactor, and does not block.
   // Returns OK, without effect, if the process has ended and was not waited for

@@ -5,24 +5,24 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -33,6 +33,7 @@
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/exit_status.h"
 #include "rouse/process/reaper.h"
+#include "rouse/process/start.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/reactor/fallback.h"
 #include "rouse/reactor/handle.h"
@@ -44,25 +45,26 @@ namespace {
 
 using reactor::AsyncFd;
 
-// Returns a duplicate of `fd` past the numbers of the standard streams, so that
-// setting up a standard stream in the child does not overwrite the source of
-// another.
-absl::StatusOr<OwnedFd> PastStandard(int fd) {
-  OwnedFd past(fcntl(fd, F_DUPFD_CLOEXEC, 3));
-  if (!past.IsValid()) {
-    return absl::ErrnoToStatus(errno, "fcntl(F_DUPFD_CLOEXEC)");
-  }
-  return past;
+// Returns a duplicate of `fd` whose number is at least `lowest`.
+absl::StatusOr<OwnedFd> DuplicatePast(int fd, int lowest) {
+  OwnedFd past(fcntl(fd, F_DUPFD_CLOEXEC, lowest));
+  if (past.IsValid()) return past;
+  return absl::ErrnoToStatus(
+      errno, absl::StrCat("fcntl(F_DUPFD_CLOEXEC, ", lowest, ")",
+                          errno == EINVAL ? "; the number of a child's "
+                                            "descriptor is too large for the "
+                                            "limit of open files"
+                                          : ""));
 }
 
-// Returns a spare descriptor and source, which are released when the child
-// exists and needs one of each. Otherwise a program might run, only to be
-// killed because the descriptor or the source is missing.
-absl::StatusOr<AsyncFd<OwnedFd>> SetAside(const reactor::Handle& handle) {
+// Returns an error if a descriptor or a source, of which each child needs one,
+// is missing. Otherwise a program might run, only to be killed.
+absl::Status CheckRoom(const reactor::Handle& handle) {
   OwnedFd fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!fd.IsValid()) return absl::ErrnoToStatus(errno, "eventfd");
   return AsyncFd<OwnedFd>::Create(std::move(fd), reactor::Interest::kReadable,
-                                  handle);
+                                  handle)
+      .status();
 }
 
 // Ends a process that has just been started.
@@ -70,32 +72,6 @@ void Undo(pid_t pid) {
   kill(pid, SIGKILL);
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
-}
-
-// While the object exists, children of this thread get the usual timer slack. A
-// thread of Rouse has another slack (base/thread.h), which its children would
-// inherit.
-class UsualTimerSlack {
- public:
-  UsualTimerSlack() : before_(prctl(PR_GET_TIMERSLACK)) {
-    prctl(PR_SET_TIMERSLACK, kUsual);
-  }
-  ~UsualTimerSlack() { prctl(PR_SET_TIMERSLACK, before_); }
-  UsualTimerSlack(const UsualTimerSlack&) = delete;
-  UsualTimerSlack& operator=(const UsualTimerSlack&) = delete;
-
- private:
-  static constexpr unsigned long kUsual = 50'000;  // nanoseconds
-
-  const long before_;
-};
-
-std::vector<char*> Pointers(std::vector<std::string>& strings) {
-  std::vector<char*> pointers;
-  pointers.reserve(strings.size() + 1);
-  for (std::string& string : strings) pointers.push_back(string.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 bool HasZero(std::string_view text) {
@@ -106,7 +82,8 @@ bool HasZero(std::string_view text) {
 
 // The streams with which a child is started, and the other ends of its pipes.
 struct Command::Streams {
-  OwnedFd sources[3];  // invalid where inherited
+  std::vector<OwnedFd> sources;  // of the child's descriptors
+  std::vector<internal::StartPlan::Descriptor> descriptors;
   std::optional<ChildStdin> input;
   std::optional<ChildStdout> outputs[2];
 };
@@ -164,12 +141,54 @@ Command& Command::KillOnDrop(bool on) {
 }
 
 Command& Command::ProcessGroup(pid_t group) {
-  group_ = group;
+  process_group_ = group;
+  return *this;
+}
+
+Command& Command::NewSession(bool on) {
+  new_session_ = on;
+  return *this;
+}
+
+Command& Command::Arg0(std::string name) {
+  arg0_ = std::move(name);
+  return *this;
+}
+
+Command& Command::ExtraFd(int number, OwnedFd fd) {
+  extra_fds_.insert_or_assign(number,
+                              std::make_shared<const OwnedFd>(std::move(fd)));
+  return *this;
+}
+
+Command& Command::Uid(uid_t uid) {
+  uid_ = uid;
+  return *this;
+}
+
+Command& Command::Gid(gid_t gid) {
+  gid_ = gid;
+  return *this;
+}
+
+Command& Command::Groups(std::vector<gid_t> groups) {
+  groups_ = std::move(groups);
+  return *this;
+}
+
+Command& Command::ResourceLimit(int resource, rlim_t soft, rlim_t hard) {
+  limits_.insert_or_assign(resource, rlimit{soft, hard});
+  return *this;
+}
+
+Command& Command::OutputLimit(size_t bytes) {
+  output_limit_ = bytes;
   return *this;
 }
 
 absl::Status Command::Validate() const {
-  bool has_zero = HasZero(program_) || HasZero(directory_.value_or(""));
+  bool has_zero = HasZero(program_) || HasZero(directory_.value_or("")) ||
+                  HasZero(arg0_.value_or(""));
   for (const std::string& arg : args_) has_zero |= HasZero(arg);
   for (const auto& [key, value] : env_) {
     has_zero |= HasZero(key) || HasZero(value.value_or(""));
@@ -185,6 +204,19 @@ absl::Status Command::Validate() const {
         absl::StrCat("Command '", program_.c_str(),
                      "': the program, an argument, a variable or the directory "
                      "contains a zero byte"));
+  }
+  if (new_session_ && process_group_.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Command '", program_,
+                     "': NewSession() also makes a process group; do not call "
+                     "ProcessGroup()"));
+  }
+  for (const auto& [number, fd] : extra_fds_) {
+    if (number >= 3 && number < std::numeric_limits<int>::max()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "Command '", program_, "': ExtraFd() got the number ", number,
+        "; use Stdin(), Stdout() or Stderr() for numbers below 3, and a "
+        "small number for others"));
   }
   return absl::OkStatus();
 }
@@ -212,6 +244,21 @@ std::vector<std::string> Command::Environment() const {
 absl::StatusOr<Command::Streams> Command::OpenStreams(
     const reactor::Handle& handle) const {
   Streams streams;
+  // Above all numbers in the child, so that no source is overwritten while the
+  // child's descriptors are set up.
+  const int lowest = extra_fds_.empty() ? 3 : extra_fds_.rbegin()->first + 1;
+  const auto add = [&](int fd, int number) -> absl::Status {
+    absl::StatusOr<OwnedFd> source = DuplicatePast(fd, lowest);
+    if (!source.ok()) return std::move(source).status();
+    streams.descriptors.push_back({source->get(), number});
+    streams.sources.push_back(*std::move(source));
+    return absl::OkStatus();
+  };
+  for (const auto& [number, fd] : extra_fds_) {
+    if (absl::Status status = add(fd->get(), number); !status.ok()) {
+      return status;
+    }
+  }
   for (int i = 0; i < 3; ++i) {
     const Stdio stdio = stdio_[i].value_or(Stdio::Inherit());
     OwnedFd theirs;
@@ -241,10 +288,12 @@ absl::StatusOr<Command::Streams> Command::OpenStreams(
         }
         break;
     }
-    absl::StatusOr<OwnedFd> source = PastStandard(
-        stdio.kind_ == Stdio::Kind::kFd ? stdio.fd_->get() : theirs.get());
-    if (!source.ok()) return std::move(source).status();
-    streams.sources[i] = *std::move(source);
+    if (absl::Status status = add(
+            stdio.kind_ == Stdio::Kind::kFd ? stdio.fd_->get() : theirs.get(),
+            i);
+        !status.ok()) {
+      return status;
+    }
     if (!ours.IsValid()) continue;
     if (i == STDIN_FILENO) {
       absl::StatusOr<ChildStdin> input =
@@ -261,57 +310,28 @@ absl::StatusOr<Command::Streams> Command::OpenStreams(
   return streams;
 }
 
-absl::StatusOr<pid_t> Command::Start(const Streams& streams) const {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  if (posix_spawn_file_actions_init(&actions) != 0 ||
-      posix_spawnattr_init(&attributes) != 0) {
-    return absl::ResourceExhaustedError("Command: out of memory");
+absl::StatusOr<internal::StartedProcess> Command::Start(
+    const Streams& streams) const {
+  internal::StartPlan plan;
+  plan.new_session = new_session_;
+  plan.process_group = process_group_;
+  plan.descriptors = streams.descriptors;
+  for (const auto& [resource, values] : limits_) {
+    plan.limits.push_back({resource, values});
   }
-  const absl::Cleanup destroy = [&] {
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-  };
-  // Fails only if memory runs out.
-  int error = 0;
-  for (int i = 0; i < 3 && error == 0; ++i) {
-    if (!streams.sources[i].IsValid()) continue;
-    error =
-        posix_spawn_file_actions_adddup2(&actions, streams.sources[i].get(), i);
+  plan.groups = groups_;
+  // Another user must not have the groups of root.
+  if (uid_.has_value() && !groups_.has_value() && geteuid() == 0) {
+    plan.groups.emplace();
   }
-  if (directory_.has_value() && error == 0) {
-    error = posix_spawn_file_actions_addchdir_np(&actions, directory_->c_str());
-  }
-  if (error != 0) return absl::ErrnoToStatus(error, "posix_spawn_file_actions");
-
-  sigset_t none, sigpipe;
-  sigemptyset(&none);
-  sigemptyset(&sigpipe);
-  sigaddset(&sigpipe, SIGPIPE);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &sigpipe);
-  int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-  if (group_.has_value()) {
-    posix_spawnattr_setpgroup(&attributes, *group_);
-    flags |= POSIX_SPAWN_SETPGROUP;
-  }
-  posix_spawnattr_setflags(&attributes, static_cast<short>(flags));
-
-  std::vector<std::string> args = {program_};
-  args.insert(args.end(), args_.begin(), args_.end());
-  std::vector<std::string> environment = Environment();
-  pid_t pid;
-  const UsualTimerSlack slack;
-  error = posix_spawnp(&pid, program_.c_str(), &actions, &attributes,
-                       Pointers(args).data(), Pointers(environment).data());
-  if (error != 0) {
-    return absl::ErrnoToStatus(
-        error, absl::StrCat("posix_spawnp of '", program_, "'",
-                            directory_.has_value()
-                                ? absl::StrCat(" in '", *directory_, "'")
-                                : ""));
-  }
-  return pid;
+  plan.gid = gid_;
+  plan.uid = uid_;
+  plan.directory = directory_;
+  plan.program = program_;
+  plan.args = {arg0_.value_or(program_)};
+  plan.args.insert(plan.args.end(), args_.begin(), args_.end());
+  plan.environment = Environment();
+  return internal::StartProcess(plan);
 }
 
 absl::StatusOr<Child> Command::Spawn(const reactor::Handle& handle) const {
@@ -321,34 +341,22 @@ absl::StatusOr<Child> Command::Spawn(const reactor::Handle& handle) const {
   if (!bound.ok()) return bound.status();
   absl::StatusOr<Streams> streams = OpenStreams(*bound);
   if (!streams.ok()) return std::move(streams).status();
-  absl::StatusOr<AsyncFd<OwnedFd>> spare = SetAside(*bound);
-  if (!spare.ok()) return std::move(spare).status();
-  const absl::StatusOr<pid_t> pid = Start(*streams);
-  if (!pid.ok()) return pid.status();
-  (*std::move(spare)).IntoInner().Reset();
-
-  // The process id belongs to the child until the child is waited for.
-  OwnedFd fd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
-  if (!fd.IsValid()) {
-    // Linux returns EINVAL for a child that is being waited for at that moment.
-    if (errno == ESRCH || errno == EINVAL) {
-      // The process id does not belong to the child any more either.
-      return absl::AbortedError(absl::StrCat(
-          "Command '", program_,
-          "': the child has exited, but its exit status is lost; the program "
-          "must neither ignore SIGCHLD nor wait for arbitrary children"));
-    }
-    absl::Status status = absl::ErrnoToStatus(errno, "pidfd_open");
-    Undo(*pid);
-    return status;
+  if (absl::Status status = CheckRoom(*bound); !status.ok()) return status;
+  absl::StatusOr<internal::StartedProcess> started = Start(*streams);
+  if (!started.ok()) return std::move(started).status();
+  const pid_t pid = started->pid;
+  if (!started->pidfd.IsValid()) {
+    Undo(pid);
+    return absl::UnimplementedError(
+        "Command: child processes need Linux 5.3 or later");
   }
   absl::StatusOr<AsyncFd<OwnedFd>> pidfd = AsyncFd<OwnedFd>::Create(
-      std::move(fd), reactor::Interest::kReadable, *bound);
+      std::move(started->pidfd), reactor::Interest::kReadable, *bound);
   if (!pidfd.ok()) {
-    Undo(*pid);
+    Undo(pid);
     return std::move(pidfd).status();
   }
-  Child child(*pid, *std::move(pidfd), kill_on_drop_);
+  Child child(pid, *std::move(pidfd), kill_on_drop_);
   child.stdin_ = std::move(streams->input);
   child.stdout_ = std::move(streams->outputs[0]);
   child.stderr_ = std::move(streams->outputs[1]);
@@ -370,11 +378,12 @@ Co<absl::StatusOr<ExitStatus>> RunToEnd(Command command,
 }
 
 Co<absl::StatusOr<ProcessOutput>> RunForOutput(Command command,
-                                               reactor::Handle handle) {
+                                               reactor::Handle handle,
+                                               size_t limit) {
   absl::StatusOr<Child> child = command.Spawn(handle);
   if (!child.ok()) co_return child.status();
   Co<absl::StatusOr<ProcessOutput>> output =
-      (*std::move(child)).WaitWithOutput();
+      (*std::move(child)).WaitWithOutput(limit);
   co_return co_await std::move(output);
 }
 
@@ -390,7 +399,7 @@ Co<absl::StatusOr<ProcessOutput>> Command::Output(
   if (!stdio_[STDIN_FILENO].has_value()) command.Stdin(Stdio::Null());
   if (!stdio_[STDOUT_FILENO].has_value()) command.Stdout(Stdio::Piped());
   if (!stdio_[STDERR_FILENO].has_value()) command.Stderr(Stdio::Piped());
-  return RunForOutput(std::move(command), std::move(handle));
+  return RunForOutput(std::move(command), std::move(handle), output_limit_);
 }
 
 }  // namespace rouse

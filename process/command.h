@@ -19,8 +19,11 @@
 #ifndef ROUSE_PROCESS_COMMAND_H_
 #define ROUSE_PROCESS_COMMAND_H_
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,6 +40,10 @@
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse {
+
+namespace internal {
+struct StartedProcess;
+}  // namespace internal
 
 // Stdio
 //
@@ -85,6 +92,10 @@ class Command {
   // searched in the PATH of the calling process.
   explicit Command(std::string program) : program_(std::move(program)) {}
 
+  // Sets the name that the program sees as its own (`argv[0]`), which is the
+  // program by default.
+  Command& Arg0(std::string name);
+
   // Add to the arguments after the program's name. No shell sees the arguments.
   Command& Arg(std::string arg);
   Command& Args(std::vector<std::string> args);
@@ -108,37 +119,72 @@ class Command {
   // runs.
   Command& KillOnDrop(bool on = true);
 
+  // Gives the child a descriptor besides its standard streams, such as a
+  // listening socket. `number` is the descriptor's number in the child, at least
+  // 3; another call with the same number replaces the descriptor. The `Command`
+  // keeps `fd` open. The open file keeps its flags: unlike a standard stream's,
+  // it is not made blocking.
+  Command& ExtraFd(int number, OwnedFd fd);
+
   // Makes the child a member of a process group. 0 makes the child the first
   // member of a new group, so that a Ctrl-C at the terminal does not reach the
   // child.
   Command& ProcessGroup(pid_t group);
+
+  // Makes the child the leader of a new session (setsid(2)), which has no
+  // terminal, and of a new process group. Not together with `ProcessGroup()`.
+  Command& NewSession(bool on = true);
+
+  // Set the user, the group and the supplementary groups of the child. The
+  // calling process needs the right to do so. `Uid()` alone keeps the group of
+  // the calling process. If the effective user of the calling process is root,
+  // `Uid()` without `Groups()` removes all supplementary groups; the groups of
+  // the user database are not looked up: see getgrouplist(3).
+  //
+  // The directory of `CurrentDir()`, and the program, are opened as the new
+  // user. Descriptors are opened as the old one.
+  Command& Uid(uid_t uid);
+  Command& Gid(gid_t gid);
+  Command& Groups(std::vector<gid_t> groups);
+
+  // Limits a resource of the child: see setrlimit(2) for the resources, such as
+  // `RLIMIT_AS`, and for the limits, which are in bytes, seconds or numbers.
+  // Only a privileged process can raise the hard limit. Another call for the
+  // same resource replaces the limits.
+  Command& ResourceLimit(int resource, rlim_t soft, rlim_t hard);
+
+  // Limits what `Output()` returns of standard output, and of standard error,
+  // each to `bytes`. There is no limit by default. See
+  // `Child::WaitWithOutput()`.
+  Command& OutputLimit(size_t bytes);
 
   // Starts the program. Blocks until the program has been loaded. The child
   // belongs to `handle`'s reactor or, if `handle` is unbound, to the reactor
   // found by `reactor::BindHandle()`.
   //
   //   NotFound            The program, or the directory, does not exist.
-  //   PermissionDenied    The caller is not allowed to run the program.
-  //   InvalidArgument     A string contains a zero byte, or a key is empty or
-  //                       contains a "=".
+  //   PermissionDenied    The caller is not allowed to run the program, or to
+  //                       set the user, a group, a limit or the process group.
+  //   InvalidArgument     A string contains a zero byte; a key is empty or
+  //                       contains a "="; a number of `ExtraFd()` is below 3,
+  //                       or above the limit of open files; a resource does not
+  //                       exist; or settings exclude each other.
   //   FailedPrecondition  A part of a path is not a directory, the program is
   //                       open for writing (ETXTBSY), or a descriptor is not
   //                       open.
   //   ResourceExhausted   Descriptors or memory ran out.
   //   Unavailable         No more processes can be created (EAGAIN), or the
   //                       reactor has been shut down.
-  //   Unimplemented       The kernel has no pidfd_open (before Linux 5.3).
-  //   Aborted             The program has run, but its status was taken away:
-  //                       the calling program ignores SIGCHLD, or waits for any
-  //                       child.
+  //   Unimplemented       The kernel has no pidfds (before Linux 5.3).
   //
-  // The errors of `reactor::Registration::Create()` are also possible.
+  // The errors of `reactor::Registration::Create()` are also possible. The
+  // message names the program and the failed step.
   //
   // On failure no process and no descriptor is left. Nothing has run either,
-  // except in three cases: the error is Aborted; the error is Unimplemented;
-  // or, between the start and the registration of the child, the reactor was
-  // shut down or other code took the last descriptor. In the last two cases the
-  // child is killed, however far it has come.
+  // except in two cases: the error is Unimplemented; or, between the start and
+  // the registration of the child, the reactor was shut down or other code took
+  // the last source. In both cases the child is killed, however far it has
+  // come.
   absl::StatusOr<Child> Spawn(
       const reactor::Handle& handle = reactor::Handle()) const;
 
@@ -150,8 +196,8 @@ class Command {
       reactor::Handle handle = reactor::Handle()) const;
 
   // Runs the program like `Run()`, and also returns the bytes of its standard
-  // output and standard error. Unless set otherwise, both are piped, and the
-  // input is `Null()`.
+  // output and standard error, up to `OutputLimit()`. Unless set otherwise, both
+  // are piped, and the input is `Null()`.
   Co<absl::StatusOr<ProcessOutput>> Output(
       reactor::Handle handle = reactor::Handle()) const;
 
@@ -161,17 +207,25 @@ class Command {
   absl::Status Validate() const;
   std::vector<std::string> Environment() const;
   absl::StatusOr<Streams> OpenStreams(const reactor::Handle& handle) const;
-  absl::StatusOr<pid_t> Start(const Streams& streams) const;
+  absl::StatusOr<internal::StartedProcess> Start(const Streams& streams) const;
 
   std::string program_;
+  std::optional<std::string> arg0_;
   std::vector<std::string> args_;
   bool clear_env_ = false;
   // A removed variable has no value.
   std::map<std::string, std::optional<std::string>> env_;
   std::optional<std::string> directory_;
   std::optional<Stdio> stdio_[3];
+  std::map<int, std::shared_ptr<const OwnedFd>> extra_fds_;
   bool kill_on_drop_ = false;
-  std::optional<pid_t> group_;
+  std::optional<pid_t> process_group_;
+  bool new_session_ = false;
+  std::optional<uid_t> uid_;
+  std::optional<gid_t> gid_;
+  std::optional<std::vector<gid_t>> groups_;
+  std::map<int, rlimit> limits_;
+  size_t output_limit_ = std::numeric_limits<size_t>::max();
 };
 
 }  // namespace rouse
