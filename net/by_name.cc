@@ -4,6 +4,7 @@
 #include "rouse/net/by_name.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,6 +13,7 @@
 #include "rouse/future/or_return.h"
 #include "rouse/net/lookup_host.h"
 #include "rouse/net/socket_addr.h"
+#include "rouse/net/tcp/happy_eyeballs.h"
 #include "rouse/net/tcp/tcp_listener.h"
 #include "rouse/net/tcp/tcp_stream.h"
 #include "rouse/net/udp_socket.h"
@@ -36,7 +38,9 @@ absl::StatusOr<Socket> BindToAny(const std::vector<SocketAddr>& addrs) {
 
 Co<absl::StatusOr<TcpStream>> ConnectTcp(std::string host_port) {
   std::vector<SocketAddr> addrs = co_await OrReturn(LookupHost(host_port));
-  co_return co_await TcpStream::Connect(addrs);
+  Co<absl::StatusOr<TcpStream>> connect =
+      ConnectHappyEyeballs(std::move(addrs));
+  co_return co_await std::move(connect);
 }
 
 Co<absl::StatusOr<TcpListener>> ListenTcp(std::string host_port) {

@@ -28,8 +28,9 @@
 namespace rouse {
 
 // All functions look up `host_port` like `LookupHost()`, with the same errors,
-// and then try the addresses one after another in the order of the result. If
-// all addresses fail, the functions return the error of the last one.
+// and then try the addresses in the order of the result. If all addresses fail,
+// `ConnectTcp()` returns an error that names all of them, and the others return
+// the error of the last one.
 //
 // The blocking pool and the reactor are the current ones where the future is
 // polled: in a task, those of its runtime. Without a current reactor the
@@ -39,9 +40,10 @@ namespace rouse {
 // A future can be moved at any time, even between polls. Destroying the future
 // abandons the attempt and closes the sockets opened for it.
 
-// Connects to the first address that answers. The system gives up on an address
-// that does not answer at all only after some two minutes: use a `Timeout()`.
-// Errors are those of `TcpStream::Connect()`.
+// Connects to the first address that answers: see `ConnectHappyEyeballs()`. An
+// address that does not answer delays the next one by 250 ms. If no address
+// answers, the system gives up after some two minutes: use a `Timeout()`. Errors
+// are those of `TcpStream::Connect()`.
 Co<absl::StatusOr<TcpStream>> ConnectTcp(std::string host_port);
 
 // Listens on the first available address. Errors are those of
