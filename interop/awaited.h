@@ -1,0 +1,53 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: awaited.h
+// -----------------------------------------------------------------------------
+//
+// Internal to interop/: carries what an await has given from one coroutine to
+// another.
+
+#ifndef ROUSE_INTEROP_AWAITED_H_
+#define ROUSE_INTEROP_AWAITED_H_
+
+#include "rouse/base/cxx20.h"
+
+#include <cstdlib>
+#include <exception>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "absl/base/config.h"
+
+namespace rouse::interop::internal {
+
+// An output or an exception. A reference is kept as a pointer.
+template <class T>
+using AwaitedValue = std::conditional_t<
+    std::is_void_v<T>, std::monostate,
+    std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
+template <class T>
+using Awaited = std::variant<AwaitedValue<T>, std::exception_ptr>;
+
+// Returns the output, or throws the exception.
+template <class T>
+T TakeAwaited(Awaited<T>&& awaited) {
+  if (awaited.index() == 1) {
+#ifdef ABSL_HAVE_EXCEPTIONS
+    std::rethrow_exception(std::get<1>(std::move(awaited)));
+#else
+    std::abort();  // there are no exceptions
+#endif
+  }
+  if constexpr (std::is_reference_v<T>) {
+    return static_cast<T>(*std::get<0>(awaited));
+  } else if constexpr (!std::is_void_v<T>) {
+    return std::get<0>(std::move(awaited));
+  }
+}
+
+}  // namespace rouse::interop::internal
+
+#endif  // ROUSE_INTEROP_AWAITED_H_
