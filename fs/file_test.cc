@@ -1,0 +1,216 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/fs/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "rouse/fs/fs_fixture.h"
+#include "rouse/fs/metadata.h"
+#include "rouse/fs/operation.h"
+#include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
+#include "rouse/future/future.h"
+#include "rouse/future/many/join_all.h"
+#include "rouse/reactor/owned_fd.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
+
+namespace rouse::fs {
+namespace {
+
+using ::absl_testing::IsOk;
+using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+
+static_assert(Future<Operation<std::string>>);
+
+class FileTest : public FsTest {
+ protected:
+  File Open(OpenOptions options = ForUpdate().Create()) {
+    return Run(File::Open(Path("a"), options)).value();
+  }
+};
+
+TEST_F(FileTest, ReadsAndWritesAtOffsets) {
+  const File file = Open();
+  EXPECT_THAT(Run(file.WriteAt(3, "def")), IsOk());
+  EXPECT_THAT(Run(file.WriteAt(0, "abc")), IsOk());
+  EXPECT_EQ(Get("a"), "abcdef");
+  EXPECT_THAT(Run(file.ReadAt(2, 3)), IsOkAndHolds("cde"));
+  EXPECT_THAT(Run(file.ReadAt(4, 100)), IsOkAndHolds("ef"));
+  EXPECT_THAT(Run(file.ReadAt(6, 100)), IsOkAndHolds(""));
+  EXPECT_THAT(Run(file.ReadAt(100, 0)), IsOkAndHolds(""));
+}
+
+TEST_F(FileTest, ReadsMoreThanOneStep) {
+  const File file = Open();
+  const std::string large(5'000'000, 'x');
+  EXPECT_THAT(Run(file.WriteAt(7, large)), IsOk());
+  EXPECT_THAT(Run(file.ReadAt(7, 10'000'000)), IsOkAndHolds(large));
+}
+
+TEST_F(FileTest, AnOperationDoesNothingBeforeItIsPolled) {
+  const File file = Open();
+  { const auto write = file.WriteAt(0, "abc"); }
+  { const auto create = File::Open(Path("b"), ForWriting().Create()); }
+  EXPECT_EQ(Get("a"), "");
+  EXPECT_EQ(CountEntries(), 1u);
+}
+
+TEST_F(FileTest, AMissingFileIsNotFoundWithItsPath) {
+  EXPECT_THAT(Run(File::Open(Path("no"))),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr(Path("no"))));
+}
+
+TEST_F(FileTest, CreateNewFailsIfTheFileExists) {
+  EXPECT_THAT(Run(File::Open(Path("a"), ForWriting().CreateNew(0600))), IsOk());
+  EXPECT_THAT(Run(File::Open(Path("a"), ForWriting().CreateNew())),
+              StatusIs(absl::StatusCode::kAlreadyExists));
+  struct stat raw;
+  ASSERT_EQ(stat(Path("a").c_str(), &raw), 0);
+  EXPECT_EQ(raw.st_mode & 0777u, 0600u);
+}
+
+TEST_F(FileTest, OptionsTruncateAndAppend) {
+  Put("a", "old");
+  EXPECT_THAT(Run(Open(ForWriting()).WriteAt(1, "N")), IsOk());
+  EXPECT_EQ(Get("a"), "oNd");
+  EXPECT_THAT(Run(Open(ForWriting().Append()).WriteAt(0, "+")), IsOk());
+  EXPECT_EQ(Get("a"), "oNd+");
+  Open(ForWriting().Truncate());
+  EXPECT_EQ(Get("a"), "");
+}
+
+TEST_F(FileTest, ErrorsNameTheCallAndThePath) {
+  Put("a", "text");
+  const File file = Open(ForReading());
+  EXPECT_THAT(Run(file.WriteAt(0, "x")),
+              StatusIs(testing::_, HasSubstr("pwrite of '" + Path("a") + "'")));
+  EXPECT_THAT(Run(file.SetSize(1)),
+              StatusIs(testing::_, HasSubstr("ftruncate of")));
+}
+
+TEST_F(FileTest, OffsetsThatNoFileHasAreInvalid) {
+  const File file = Open();
+  const uint64_t max = std::numeric_limits<uint64_t>::max();
+  EXPECT_THAT(Run(file.ReadAt(max, 1)),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Run(file.WriteAt(max, "x")),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(Run(file.SetSize(max)),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(FileTest, APathWithAZeroByteIsInvalid) {
+  EXPECT_THAT(Run(File::Open(std::string("a\0b", 3))),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(FileTest, SizePermissionsAndMetadata) {
+  const File file = Open();
+  EXPECT_THAT(Run(file.WriteAt(0, "abcdef")), IsOk());
+  EXPECT_THAT(Run(file.SetSize(4)), IsOk());
+  EXPECT_THAT(Run(file.SetPermissions(0640)), IsOk());
+  EXPECT_THAT(Run(file.Sync()), IsOk());
+  EXPECT_THAT(Run(file.SyncData()), IsOk());
+  const Metadata data = Run(file.GetMetadata()).value();
+  EXPECT_TRUE(data.IsFile());
+  EXPECT_FALSE(data.IsDir());
+  EXPECT_EQ(data.size(), 4u);
+  EXPECT_EQ(data.permissions(), 0640u);
+}
+
+TEST_F(FileTest, LocksExcludeOtherOpenFiles) {
+  const File file = Open();
+  const File copy = file;
+  const File other = Open();
+  EXPECT_THAT(Run(file.Lock()), IsOk());
+  EXPECT_THAT(Run(copy.TryLock()), IsOk());
+  EXPECT_THAT(Run(other.TryLock()),
+              StatusIs(absl::StatusCode::kUnavailable, HasSubstr(Path("a"))));
+  EXPECT_THAT(Run(file.LockShared()), IsOk());
+  EXPECT_THAT(Run(other.TryLockShared()), IsOk());
+  EXPECT_THAT(Run(other.Unlock()), IsOk());
+  EXPECT_THAT(Run(file.Unlock()), IsOk());
+  EXPECT_THAT(Run(other.TryLock()), IsOk());
+}
+
+TEST_F(FileTest, ManyOperationsAtOnceShareAFile) {
+  const File file = Open();
+  std::vector<Operation<void>> writes;
+  for (size_t i = 0; i < 50; ++i) {
+    writes.push_back(file.WriteAt(i * 2, std::string(2, 'a')));
+  }
+  for (const absl::Status& status : Run(JoinAll(std::move(writes)))) {
+    EXPECT_THAT(status, IsOk());
+  }
+  EXPECT_EQ(Get("a"), std::string(100, 'a'));
+}
+
+// The thread writes into memory of the operation.
+TEST_F(FileTest, DestroyingAnOperationThatRunsIsSafe) {
+  Put("a", std::string(1'000'000, 'x'));
+  for (int i = 0; i < 100; ++i) {
+    const File file = Open();
+    CountingWaker waker;
+    auto read = file.ReadAt(0, 1'000'000);
+    auto write = file.WriteAt(0, std::string(100'000, 'x'));
+    (void)waker.Poll(read);
+    (void)waker.Poll(write);
+  }
+  EXPECT_EQ(Get("a"), std::string(1'000'000, 'x'));
+}
+
+TEST_F(FileTest, ACopyAndAnOperationKeepTheFileOpen) {
+  std::optional<File> file = Open();
+  auto write = file->WriteAt(0, "abc");
+  const File copy = *file;
+  file.reset();
+  EXPECT_THAT(Run(std::move(write)), IsOk());
+  EXPECT_THAT(Run(copy.ReadAt(0, 3)), IsOkAndHolds("abc"));
+}
+
+TEST_F(FileTest, AdoptsADescriptor) {
+  Put("a", "abc");
+  const File file(OwnedFd(open(Path("a").c_str(), O_RDONLY | O_CLOEXEC)),
+                  "my file");
+  EXPECT_THAT(Run(file.ReadAt(1, 9)), IsOkAndHolds("bc"));
+  EXPECT_THAT(Run(file.WriteAt(0, "x")),
+              StatusIs(testing::_, HasSubstr("'my file'")));
+}
+
+TEST_F(FileTest, PollingAFinishedOperationIsAPanic) {
+  CountingWaker waker;
+  auto open = File::Open(Path("no"));
+  const auto poll = [&]() -> Co<> { (void)co_await open; };
+  Run(poll());
+  EXPECT_PANIC((void)waker.Poll(open), "polled after it completed");
+}
+
+TEST(FileWithoutRuntime, IsFailedPrecondition) {
+  EXPECT_THAT(BlockOn(File::Open("/etc/passwd")),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("Runtime::BlockOn")));
+}
+
+}  // namespace
+}  // namespace rouse::fs

@@ -1,0 +1,48 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: posix.h
+// -----------------------------------------------------------------------------
+//
+// Internal to fs/: system calls of files, repeated after a signal and after a
+// partial result, with errors that name the call and the path. All functions
+// block the calling thread.
+
+#ifndef ROUSE_FS_POSIX_H_
+#define ROUSE_FS_POSIX_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/reactor/owned_fd.h"
+
+namespace rouse::fs::internal {
+
+// Returns the error `error` (errno) of `call` for `path`.
+absl::Status PathError(int error, std::string_view call, std::string_view path);
+
+// Returns InvalidArgument if the path contains a zero byte, which would cut it
+// off.
+absl::Status CheckPath(std::string_view path);
+
+absl::StatusOr<OwnedFd> OpenFd(const std::string& path, int flags, mode_t mode);
+
+// Reads until `size` bytes are read, or the file ends.
+absl::StatusOr<std::string> ReadFdAt(int fd, const std::string& path,
+                                     uint64_t offset, size_t size);
+absl::Status WriteFdAt(int fd, const std::string& path, uint64_t offset,
+                       std::string_view data);
+absl::Status SyncFd(int fd, const std::string& path);
+// Some file systems report an error of a write only when the file is closed.
+absl::Status CloseFd(OwnedFd fd, const std::string& path);
+
+}  // namespace rouse::fs::internal
+
+#endif  // ROUSE_FS_POSIX_H_
