@@ -95,13 +95,14 @@ TEST_F(FileStreamsTest, ADestroyedReadLosesNothing) {
   CountingWaker waker;
   FileReader reader(Open("a"));
   char buffer[4];
+  std::string bytes;
   {
     auto read = Read(reader, absl::MakeSpan(buffer));
-    (void)waker.Poll(read);
+    // The thread may be faster than the poll.
+    if (waker.Poll(read).IsReady()) bytes.assign(buffer, sizeof(buffer));
   }
-  EXPECT_EQ(reader.position(), 0u);
-  std::string bytes;
-  EXPECT_THAT(Run(ReadToEnd(reader, bytes)), IsOkAndHolds(4u));
+  EXPECT_EQ(reader.position(), bytes.size());
+  EXPECT_THAT(Run(ReadToEnd(reader, bytes)), IsOk());
   EXPECT_EQ(bytes, "text");
 }
 

@@ -106,7 +106,8 @@ class Guard {
   absl::Notification* gone_;
 };
 
-Co<int> SleepForEver(Guard guard) {
+// `guard` is destroyed with the coroutine.
+Co<int> SleepForEver([[maybe_unused]] Guard guard) {
   co_await Sleep(absl::InfiniteDuration());
   co_return 0;
 }
