@@ -165,6 +165,7 @@ rouse_library(future
     future/streams/same_items.h
     future/streams/sink.h
     future/streams/stream_map.h
+    future/streams/try_collect.h
     future/streams/unfold.h
     future/streams/zip.h
     future/take.h

@@ -12,6 +12,7 @@
 #include "rouse/future/many/buffered.h"
 #include "rouse/future/map.h"
 #include "rouse/future/stream_pipe.h"
+#include "rouse/future/streams/try_collect.h"
 #include "rouse/future/take.h"
 
 namespace rouse {
@@ -34,6 +35,10 @@ inline auto FilterByString() { return Iter(std::vector{1}) | Filter(&IsLong); }
 
 #ifdef ROUSE_NC_BUFFERED_VALUES
 inline auto BufferedValues() { return Iter(std::vector{1}) | Buffered(4); }
+#endif
+
+#ifdef ROUSE_NC_TRY_COLLECT_VALUES
+inline auto TryCollectValues() { return Iter(std::vector{1}) | TryCollect(); }
 #endif
 
 #ifdef ROUSE_NC_PIPE_FROM_VECTOR

@@ -53,6 +53,7 @@
 #include "rouse/future/streams/repeat.h"
 #include "rouse/future/streams/sink.h"
 #include "rouse/future/streams/stream_map.h"
+#include "rouse/future/streams/try_collect.h"
 #include "rouse/future/streams/unfold.h"
 #include "rouse/future/streams/zip.h"
 #include "rouse/future/take.h"

@@ -32,6 +32,7 @@
 
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 // -----------------------------------------------------------------------------
@@ -128,6 +129,15 @@ TEST(StreamsExamples, EndWithAnError) {
   EXPECT_EQ(rouse::BlockOn(SumOfRows(2)).value(), 10);
   EXPECT_EQ(rouse::BlockOn(SumOfRows(5)).status(),
             absl::DataLossError("row 2"));
+}
+
+rouse::Co<absl::StatusOr<std::vector<int>>> AllRows(int count) {
+  co_return co_await (Rows(count) | rouse::TryCollect());
+}
+
+TEST(StreamsExamples, CollectUpToAnError) {
+  EXPECT_THAT(rouse::BlockOn(AllRows(2)).value(), ElementsAre(0, 10));
+  EXPECT_EQ(rouse::BlockOn(AllRows(5)).status(), absl::DataLossError("row 2"));
 }
 
 // -----------------------------------------------------------------------------
