@@ -200,6 +200,7 @@ rouse_library(io
   HEADERS
     io/adapt/chain_reader.h
     io/adapt/constant_io.h
+    io/adapt/joined_stream.h
     io/adapt/locked_split.h
     io/adapt/records.h
     io/adapt/take_reader.h

@@ -102,6 +102,7 @@ CLOSURES = {
     "//future:yield": "base 3, waker 1, future 1, absl 2",
     "//io/adapt:chain_reader": "base 2, waker 1, io 3, absl 77",
     "//io/adapt:constant_io": "base 3, waker 1, io 1, absl 77",
+    "//io/adapt:joined_stream": "base 2, waker 1, io 4, absl 77",
     "//io/adapt:locked_split": "base 3, waker 1, io 4, absl 77",
     "//io/adapt:records": "base 2, waker 1, io 3, absl 77",
     "//io/adapt:take_reader": "base 3, waker 1, io 3, absl 77",
