@@ -273,10 +273,12 @@ rouse_library(net
     net/socket_addr.h
     net/split.h
     net/tcp/tcp_listener.h
+    net/tcp/tcp_listener_group.h
     net/tcp/tcp_options.h
     net/tcp/tcp_socket.h
     net/tcp/tcp_stream.h
     net/tcp_listener.h
+    net/tcp_listener_group.h
     net/tcp_options.h
     net/tcp_socket.h
     net/tcp_stream.h
@@ -306,6 +308,7 @@ rouse_library(net
     net/socket/stream_base.cc
     net/socket_addr.cc
     net/tcp/tcp_listener.cc
+    net/tcp/tcp_listener_group.cc
     net/tcp/tcp_options.cc
     net/tcp/tcp_socket.cc
     net/tcp/tcp_stream.cc
@@ -319,6 +322,7 @@ rouse_library(net
   DEPS
     absl::cleanup
     absl::core_headers
+    absl::function_ref
     absl::inlined_vector
     absl::span
     absl::status

@@ -138,6 +138,7 @@ CLOSURES = {
     "//net:socket_addr": "net 1, absl 77",
     "//net:split": "base 2, waker 1, net 1, absl 77",
     "//net:tcp_listener": "base 12, waker 4, io 10, reactor 23, net 12, absl 79",
+    "//net:tcp_listener_group": "base 12, io 10, net 14, reactor 23, waker 4, absl 79",
     "//net:tcp_options": "net 4, absl 77",
     "//net:tcp_socket": "base 12, waker 4, io 10, reactor 23, net 13, absl 79",
     "//net:tcp_stream": "base 12, waker 4, io 10, reactor 23, net 10, absl 79",

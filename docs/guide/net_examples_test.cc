@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@
 #include "rouse/future/or_return.h"
 #include "rouse/future/stream.h"
 #include "rouse/future/try_join.h"
+#include "rouse/future/yield.h"
 #include "rouse/io/adapt/records.h"
 #include "rouse/io/adapt/take_reader.h"
 #include "rouse/io/async_read.h"
@@ -56,6 +58,7 @@
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/split.h"
 #include "rouse/net/tcp_listener.h"
+#include "rouse/net/tcp_listener_group.h"
 #include "rouse/net/tcp_options.h"
 #include "rouse/net/tcp_socket.h"
 #include "rouse/net/tcp_stream.h"
@@ -70,6 +73,9 @@
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/sync/cancellation_token.h"
 #include "rouse/timer/timeout.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -281,6 +287,36 @@ rouse::Co<absl::StatusOr<rouse::TcpStream>> ConnectToAny(
   co_return stream;
 }
 
+rouse::Co<> AcceptOn(rouse::TcpListenerGroup& group, size_t index,
+                     rouse::CancellationToken stop) {
+  absl::StatusOr<rouse::TcpListener> listener = group.Take(index);
+  while (listener.ok()) {
+    auto accepted = co_await stop.RunUntilCancelled(listener->Accept());
+    if (!accepted.has_value() || !accepted->ok()) break;
+    rouse::Spawn(Echo(std::move((*accepted)->stream))).Detach();
+  }
+}
+
+void ServeOnThreads(rouse::TcpListenerGroup& group,
+                    rouse::CancellationToken stop) {
+  std::vector<std::thread> threads;
+  for (size_t index = 0; index < group.size(); ++index) {
+    threads.emplace_back([&group, index, stop] {
+      rouse::Runtime runtime = rouse::Builder::CurrentThread().Build().value();
+      runtime.BlockOn(AcceptOn(group, index, stop));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+rouse::Co<> Leave(rouse::TcpListener listener) {
+  co_await rouse::Yield();  // the reactor reports what has arrived
+  while (auto accepted = listener.TryAccept()) {
+    if (!accepted->ok()) break;
+    rouse::Spawn(Echo(std::move((*accepted)->stream))).Detach();
+  }
+}  // closes the listener
+
 rouse::Co<absl::Status> AnswerOne(const rouse::UdpSocket& socket) {
   char buffer[1500];
   rouse::UdpSocket::Received received =
@@ -478,6 +514,39 @@ TEST_F(NetExamplesTest, Sockets) {
   const auto stream = Run(ConnectToAny(addrs));
   ASSERT_TRUE(stream.ok()) << stream.status();
   EXPECT_TRUE(stream->NoDelay().value());
+}
+
+TEST_F(NetExamplesTest, ListenerGroup) {
+  rouse::TcpListenerGroup group =
+      rouse::TcpListenerGroup::Bind(rouse::SocketAddr::Localhost(0), 2).value();
+  rouse::CancellationToken stop;
+  std::thread server([&group, stop] { ServeOnThreads(group, stop); });
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(Run(Ask(group.local_addr(), "hello")).value(), "hello");
+  }
+  stop.Cancel();
+  server.join();
+}
+
+// The connection waits in the queue when the listener leaves.
+rouse::Co<absl::StatusOr<std::string>> AskAListenerThatLeaves() {
+  rouse::TcpListener listener = co_await rouse::OrReturn(
+      rouse::TcpListener::Bind(rouse::SocketAddr::Localhost(0)));
+  rouse::TcpStream client = co_await rouse::OrReturn(
+      rouse::TcpStream::Connect(listener.local_addr().value()));
+  co_await Leave(std::move(listener));
+  co_await rouse::OrReturn(client.WriteAll("hello"));
+  co_await rouse::OrReturn(client.ShutdownWrite());
+  std::string answer;
+  co_await rouse::OrReturn(rouse::ReadToEnd(client, answer));
+  co_return answer;
+}
+
+TEST_F(NetExamplesTest, ListenerLeavesAGroup) {
+  rouse::Runtime runtime = rouse::Builder::CurrentThread().Build().value();
+  const auto answer = runtime.BlockOn(AskAListenerThatLeaves());
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(*answer, "hello");
 }
 
 TEST_F(NetExamplesTest, Names) {

@@ -38,7 +38,8 @@ namespace rouse {
 //
 // Owns the listening socket and closes the socket in its destructor;
 // connections that were not accepted by then are reset. Movable, but not while
-// one of its futures is alive.
+// one of its futures is alive. For several listeners on one address, see
+// `TcpListenerGroup`.
 //
 // Const members are thread-safe: several tasks can accept concurrently, and
 // each connection goes to one of them.
@@ -77,6 +78,7 @@ class TcpListener
 
  private:
   friend EventedBase;
+  friend class TcpListenerGroup;
   friend class TcpSocket;
 
   explicit TcpListener(Evented evented) : ListenerBase(std::move(evented)) {}

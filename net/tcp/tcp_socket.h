@@ -70,7 +70,7 @@ class TcpSocket : public TcpOptions<TcpSocket> {
 
   // Sets or returns whether several sockets, all with this option on, can
   // listen on one address (SO_REUSEPORT); the system distributes the
-  // connections among the sockets.
+  // connections among the sockets. `TcpListenerGroup` makes such sockets.
   absl::Status SetReusePort(bool on) const {
     return internal::SetOption(fd(), internal::SocketOption::kReusePort, on);
   }
@@ -152,6 +152,8 @@ class TcpSocket : public TcpOptions<TcpSocket> {
   OwnedFd IntoFd() && { return std::move(socket_).IntoFd(); }
 
  private:
+  friend class TcpListenerGroup;
+
   explicit TcpSocket(internal::Socket socket) : socket_(std::move(socket)) {}
 
   internal::Socket socket_;
