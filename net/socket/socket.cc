@@ -73,7 +73,6 @@ absl::Status NamedError(int error, std::string_view call, int fd,
 // A stream socket of IPv4 or IPv6 is not always a TCP socket: with SCTP, for
 // example, a read may also stop before the end of the data that has arrived.
 absl::Status CheckIsTcp(int fd) {
-  constexpr int kMultipathTcp = 262;  // newer than some C libraries
   const absl::StatusOr<int> family = FamilyOf(fd);
   if (!family.ok()) return family.status();
   if (*family == AF_UNIX) {
@@ -91,12 +90,27 @@ absl::Status CheckIsTcp(int fd) {
   return absl::OkStatus();
 }
 
+// Returns whether an error of socket(2) means that the system has no Multipath
+// TCP: an old kernel does not know the number, a kernel can lack the protocol,
+// and an administrator can turn the protocol off.
+bool IsWithoutMultipathTcp(int error) {
+  return error == EINVAL || error == EPROTONOSUPPORT || error == ENOPROTOOPT;
+}
+
 }  // namespace
 
 absl::StatusOr<Socket> Socket::Open(int family, int type) {
   OwnedFd fd(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd.IsValid()) return absl::ErrnoToStatus(errno, "socket");
   return Socket(std::move(fd));
+}
+
+absl::StatusOr<Socket> Socket::OpenMultipathTcp(int family) {
+  OwnedFd fd(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                    kMultipathTcp));
+  if (fd.IsValid()) return Socket(std::move(fd));
+  if (IsWithoutMultipathTcp(errno)) return Open(family, SOCK_STREAM);
+  return absl::ErrnoToStatus(errno, "socket");
 }
 
 absl::StatusOr<std::pair<Socket, Socket>> Socket::OpenPair(int family,

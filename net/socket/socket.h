@@ -64,6 +64,8 @@ class Socket {
   static absl::StatusOr<Socket> Open(int family, int type);
   static absl::StatusOr<std::pair<Socket, Socket>> OpenPair(int family,
                                                             int type);
+  // Opens a socket of Multipath TCP or, if the system has none, of TCP.
+  static absl::StatusOr<Socket> OpenMultipathTcp(int family);
 
   // Takes over a socket, and makes the socket non-blocking and closed on exec.
   // Returns InvalidArgument if the socket is not of `type`.

@@ -20,6 +20,9 @@
 
 namespace rouse::internal {
 
+// The number of Multipath TCP, which is newer than some C libraries.
+inline constexpr int kMultipathTcp = 262;
+
 // SocketOption
 //
 // An option with an int as its value, and the name of the option in errors.

@@ -97,4 +97,18 @@ absl::StatusOr<std::optional<absl::Duration>> GetLinger(int fd) {
   return absl::Seconds(value.l_linger);
 }
 
+absl::StatusOr<bool> IsMultipath(int fd) {
+  const absl::StatusOr<int> protocol =
+      GetOption(fd, SocketOption{SOL_SOCKET, SO_PROTOCOL, "SO_PROTOCOL"});
+  if (!protocol.ok()) return protocol.status();
+  if (*protocol != kMultipathTcp) return false;
+  // The system asks TCP for this option, which does not know it, if the
+  // connection has fallen back to TCP.
+  constexpr int kSolMptcp = 284;  // newer than some C libraries, like the name
+  constexpr int kMptcpInfo = 1;
+  char info[64];
+  socklen_t size = sizeof info;
+  return getsockopt(fd, kSolMptcp, kMptcpInfo, info, &size) == 0;
+}
+
 }  // namespace rouse::internal

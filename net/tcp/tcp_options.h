@@ -44,6 +44,7 @@ absl::Status SetDeferAccept(int fd, absl::Duration limit);
 absl::StatusOr<absl::Duration> GetDeferAccept(int fd);
 absl::Status SetLinger(int fd, std::optional<absl::Duration> linger);
 absl::StatusOr<std::optional<absl::Duration>> GetLinger(int fd);
+absl::StatusOr<bool> IsMultipath(int fd);
 
 }  // namespace internal
 
@@ -95,6 +96,14 @@ class TcpOptions : public IpOptions<Socket> {
   }
   absl::StatusOr<std::optional<absl::Duration>> Linger() const {
     return internal::GetLinger(fd());
+  }
+
+  // Returns whether the connection can use several paths (Multipath TCP): see
+  // `TcpSocket::OpenMultipath()`. Becomes false if the peer, or a device on the
+  // way, has no Multipath TCP, so ask after the connection has been made. A
+  // connection is always reported as a TCP connection before Linux 5.16.
+  absl::StatusOr<bool> IsMultipath() const {
+    return internal::IsMultipath(fd());
   }
 
  protected:

@@ -27,6 +27,12 @@ absl::StatusOr<TcpSocket> TcpSocket::Open(const SocketAddr& addr) {
   return TcpSocket(*std::move(socket));
 }
 
+absl::StatusOr<TcpSocket> TcpSocket::OpenMultipath(const SocketAddr& addr) {
+  absl::StatusOr<Socket> socket = Socket::OpenMultipathTcp(addr.family());
+  if (!socket.ok()) return std::move(socket).status();
+  return TcpSocket(*std::move(socket));
+}
+
 absl::StatusOr<TcpSocket> TcpSocket::FromFd(OwnedFd fd) {
   absl::StatusOr<Socket> socket = Socket::AdoptTcp(std::move(fd));
   if (!socket.ok()) return std::move(socket).status();

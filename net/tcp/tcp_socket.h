@@ -50,6 +50,13 @@ class TcpSocket : public TcpOptions<TcpSocket> {
   // ResourceExhausted if out of descriptors or memory.
   static absl::StatusOr<TcpSocket> Open(const SocketAddr& addr);
 
+  // Opens a socket like `Open()`, whose connection can use several paths at
+  // once, such as Wi-Fi and a mobile network (Multipath TCP). Opens a TCP
+  // socket if the system has no Multipath TCP (before Linux 5.6, or with the
+  // sysctl net.mptcp.enabled at 0). If the peer has none, the connection is a
+  // TCP connection. `IsMultipath()` returns what became of the socket.
+  static absl::StatusOr<TcpSocket> OpenMultipath(const SocketAddr& addr);
+
   // Takes over a TCP socket and makes the socket non-blocking. On failure
   // closes `fd`. Returns InvalidArgument if `fd` is a socket of another kind,
   // such as a Unix socket.

@@ -5,7 +5,9 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -22,6 +24,7 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
+#include "rouse/testing/internal/failing_calls.h"
 #include "rouse/testing/internal/tcp_fixture.h"
 
 namespace rouse {
@@ -278,6 +281,90 @@ TEST_F(TcpSocketTest, OnlyListenAndConnectNeedAReactor) {
   TcpSocket other = Open();
   ASSERT_TRUE(other.Bind(SocketAddr::Localhost(0)).ok());
   EXPECT_TRUE(std::move(other).Listen(1, reactor_.handle()).ok());
+}
+
+// Makes a connection between a listener and a client of the given sockets.
+// Returns both ends.
+class TcpSocketMultipathTest : public TcpSocketTest {
+ protected:
+  std::pair<TcpStream, TcpStream> ConnectThem(TcpSocket listening,
+                                              TcpSocket connecting) {
+    EXPECT_TRUE(listening.Bind(SocketAddr::Localhost(0)).ok());
+    const SocketAddr addr = listening.local_addr().value();
+    const TcpListener listener = std::move(listening).Listen().value();
+    TcpStream client = Run(std::move(connecting).Connect(addr)).value();
+    TcpStream server = Run(listener.Accept()).value().stream;
+    return {std::move(client), std::move(server)};
+  }
+
+  TcpSocket OpenMultipath() {
+    return TcpSocket::OpenMultipath(SocketAddr::Localhost(0)).value();
+  }
+
+  // Sends a message in each direction.
+  void Exchange(const TcpStream& a, const TcpStream& b) {
+    ASSERT_TRUE(Run(a.WriteAll("ping")).ok());
+    ASSERT_TRUE(Run(b.WriteAll("pong")).ok());
+    ASSERT_TRUE(a.ShutdownWrite().ok());
+    ASSERT_TRUE(b.ShutdownWrite().ok());
+    EXPECT_EQ(ReadAll(b), "ping");
+    EXPECT_EQ(ReadAll(a), "pong");
+  }
+};
+
+TEST_F(TcpSocketMultipathTest, ATcpSocketHasOnePath) {
+  EXPECT_FALSE(Open().IsMultipath().value());
+  auto [client, server] = ConnectThem(Open(), Open());
+  EXPECT_FALSE(client.IsMultipath().value());
+  EXPECT_FALSE(server.IsMultipath().value());
+}
+
+TEST_F(TcpSocketMultipathTest, BothEndsCanHaveSeveralPaths) {
+  TcpSocket listening = OpenMultipath();
+  if (!listening.IsMultipath().value()) {
+    GTEST_SKIP() << "this machine has no Multipath TCP";
+  }
+  auto [client, server] = ConnectThem(std::move(listening), OpenMultipath());
+  EXPECT_TRUE(client.IsMultipath().value());
+  EXPECT_TRUE(server.IsMultipath().value());
+  ASSERT_TRUE(client.SetNoDelay(true).ok());
+  Exchange(client, server);
+}
+
+TEST_F(TcpSocketMultipathTest, APeerWithoutItGetsATcpConnection) {
+  {
+    auto [client, server] = ConnectThem(OpenMultipath(), Open());
+    EXPECT_FALSE(client.IsMultipath().value());
+    EXPECT_FALSE(server.IsMultipath().value());
+    Exchange(client, server);
+  }
+  auto [client, server] = ConnectThem(Open(), OpenMultipath());
+  EXPECT_FALSE(client.IsMultipath().value());
+  EXPECT_FALSE(server.IsMultipath().value());
+  Exchange(client, server);
+}
+
+TEST_F(TcpSocketMultipathTest, ASystemWithoutItOpensATcpSocket) {
+  for (const int error : {EINVAL, EPROTONOSUPPORT, ENOPROTOOPT}) {
+    int calls = 0;
+    bool multipath = true;
+    const bool supported = reactor::WithCallsThatMayFail(
+        {SYS_socket}, error, [&calls] { return ++calls == 1; },
+        [&] { multipath = OpenMultipath().IsMultipath().value(); });
+    if (!supported) GTEST_SKIP() << "no filters of system calls here";
+    EXPECT_EQ(calls, 2);
+    EXPECT_FALSE(multipath);
+  }
+}
+
+TEST_F(TcpSocketMultipathTest, AnyOtherErrorIsReturned) {
+  absl::Status status;
+  const bool supported =
+      reactor::WithFailingCalls({SYS_socket}, EMFILE, [&status] {
+        status = TcpSocket::OpenMultipath(SocketAddr::Localhost(0)).status();
+      });
+  if (!supported) GTEST_SKIP() << "no filters of system calls here";
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace
