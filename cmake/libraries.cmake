@@ -288,13 +288,21 @@ rouse_library(net
     net/unix/unix_addr.h
     net/unix/unix_datagram.h
     net/unix/unix_listener.h
+    net/unix/unix_seqpacket.h
+    net/unix/unix_seqpacket_listener.h
     net/unix/unix_socket.h
     net/unix/unix_stream.h
     net/unix_addr.h
     net/unix_datagram.h
     net/unix_listener.h
+    net/unix_seqpacket.h
+    net/unix_seqpacket_listener.h
     net/unix_socket.h
     net/unix_stream.h
+    net/vsock/adopt_vsock.h
+    net/vsock/vsock_addr.h
+    net/vsock/vsock_listener.h
+    net/vsock/vsock_stream.h
   SOURCES
     net/by_name.cc
     net/evented_base.cc
@@ -317,8 +325,14 @@ rouse_library(net
     net/unix/unix_addr.cc
     net/unix/unix_datagram.cc
     net/unix/unix_listener.cc
+    net/unix/unix_seqpacket.cc
+    net/unix/unix_seqpacket_listener.cc
     net/unix/unix_socket.cc
     net/unix/unix_stream.cc
+    net/vsock/adopt_vsock.cc
+    net/vsock/vsock_addr.cc
+    net/vsock/vsock_listener.cc
+    net/vsock/vsock_stream.cc
   DEPS
     absl::cleanup
     absl::core_headers

@@ -41,16 +41,25 @@ using reactor::Direction;
 // An error after the first datagram ends a batch early without another event.
 constexpr size_t kNeverShort = 0;
 
+// Replaces an `interface` of 0 by the scope of `group`. Returns InvalidArgument
+// if the two name different interfaces.
+absl::Status ChooseInterface(const SocketAddr& group, std::string_view call,
+                             uint32_t& interface) {
+  if (interface == 0) interface = group.scope();
+  if (group.scope() == 0 || group.scope() == interface) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      call, ": the scope of the group is not interface ", interface));
+}
+
 // Joins or leaves `group`.
 absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
                          bool join) {
   const std::string call =
       absl::StrCat(join ? "join" : "leave", " the multicast group ", group);
-  if (interface == 0) interface = group.scope();
-  if (group.scope() != 0 && group.scope() != interface) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        call, ": the scope of the group is not interface ", interface));
-  }
+  absl::Status status = ChooseInterface(group, call, interface);
+  if (!status.ok()) return status;
   int result;
   if (group.IsIPv4()) {
     ip_mreqn request = {};
@@ -77,6 +86,41 @@ absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
   if (!join && errno == EADDRNOTAVAIL) {
     return absl::NotFoundError(
         absl::StrCat(call, ": the socket has not joined the group"));
+  }
+  return absl::ErrnoToStatus(errno, call);
+}
+
+// Joins or leaves `source` of `group`.
+absl::Status ChangeSource(int fd, const SocketAddr& group,
+                          const SocketAddr& source, uint32_t interface,
+                          bool join) {
+  const std::string call =
+      absl::StrCat(join ? "join" : "leave", " the source ", source,
+                   " of the multicast group ", group);
+  absl::Status status = ChooseInterface(group, call, interface);
+  if (!status.ok()) return status;
+  // The system has one error for this and for several other mistakes.
+  if (!group.IsMulticast() || group.family() != source.family()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        call, ": pass a multicast group, and a source of the same family"));
+  }
+  group_source_req request = {};
+  request.gsr_interface = interface;
+  std::memcpy(&request.gsr_group, group.data(), group.size());
+  std::memcpy(&request.gsr_source, source.data(), source.size());
+  if (setsockopt(fd, group.IsIPv4() ? IPPROTO_IP : IPPROTO_IPV6,
+                 join ? MCAST_JOIN_SOURCE_GROUP : MCAST_LEAVE_SOURCE_GROUP,
+                 &request, sizeof request) == 0) {
+    return absl::OkStatus();
+  }
+  if (join && errno == EADDRNOTAVAIL) {
+    return absl::AlreadyExistsError(
+        absl::StrCat(call, ": the socket has already joined the source"));
+  }
+  // EINVAL means that the socket has joined no source of the group.
+  if (!join && (errno == EADDRNOTAVAIL || errno == EINVAL)) {
+    return absl::NotFoundError(
+        absl::StrCat(call, ": the socket has not joined the source"));
   }
   return absl::ErrnoToStatus(errno, call);
 }
@@ -189,6 +233,18 @@ absl::Status UdpSocket::JoinMulticast(const SocketAddr& group,
 absl::Status UdpSocket::LeaveMulticast(const SocketAddr& group,
                                        uint32_t interface) const {
   return ChangeGroup(fd(), group, interface, /*join=*/false);
+}
+
+absl::Status UdpSocket::JoinMulticastSource(const SocketAddr& group,
+                                            const SocketAddr& source,
+                                            uint32_t interface) const {
+  return ChangeSource(fd(), group, source, interface, /*join=*/true);
+}
+
+absl::Status UdpSocket::LeaveMulticastSource(const SocketAddr& group,
+                                             const SocketAddr& source,
+                                             uint32_t interface) const {
+  return ChangeSource(fd(), group, source, interface, /*join=*/false);
 }
 
 absl::Status UdpSocket::SetMulticastInterface(uint32_t interface) const {

@@ -211,6 +211,22 @@ class UdpSocket : public internal::DatagramBase<UdpSocket, SocketAddr>,
   absl::Status LeaveMulticast(const SocketAddr& group,
                               uint32_t interface = 0) const;
 
+  // Like `JoinMulticast()` and `LeaveMulticast()`, but for only those datagrams
+  // to `group` that come from `source`, an address of the same family whose
+  // port does not matter (source-specific multicast). Several sources of a
+  // group can be joined. For IPv4, 232.0.0.0/8 is reserved for such groups, for
+  // IPv6 ff3x::/32.
+  //
+  // Returns AlreadyExists if the source has already been joined; NotFound if
+  // the source to be left was not joined; InvalidArgument if the addresses are
+  // of different families, or the socket has joined the whole group.
+  absl::Status JoinMulticastSource(const SocketAddr& group,
+                                   const SocketAddr& source,
+                                   uint32_t interface = 0) const;
+  absl::Status LeaveMulticastSource(const SocketAddr& group,
+                                    const SocketAddr& source,
+                                    uint32_t interface = 0) const;
+
   // Sets the interface through which datagrams are sent to groups. With 0, the
   // initial value, the system chooses.
   absl::Status SetMulticastInterface(uint32_t interface) const;

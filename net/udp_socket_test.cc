@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/future.h"
 #include "rouse/net/socket_addr.h"
@@ -320,6 +321,82 @@ TEST_F(UdpSocketTest, TheScopeOfAGroupIsItsInterface) {
   EXPECT_TRUE(member->LeaveMulticast(*scoped).ok());
   EXPECT_EQ(member->LeaveMulticast(group, loopback).code(),
             absl::StatusCode::kNotFound);
+}
+
+TEST_F(UdpSocketTest, OnlyTheJoinedSourceOfAGroupIsReceived) {
+  const SocketAddr group = SocketAddr::Parse("232.77.7.7:0").value();
+  const SocketAddr joined = SocketAddr::Parse("127.0.0.1:0").value();
+  const SocketAddr other = SocketAddr::Parse("127.0.0.2:0").value();
+  const uint32_t loopback = if_nametoindex("lo");
+  const UdpSocket member =
+      UdpSocket::Bind(SocketAddr::Parse("0.0.0.0:0").value()).value();
+  const absl::Status status =
+      member.JoinMulticastSource(group, joined, loopback);
+  if (!status.ok()) GTEST_SKIP() << "no groups here: " << status;
+  EXPECT_EQ(member.JoinMulticastSource(group, joined, loopback).code(),
+            absl::StatusCode::kAlreadyExists);
+  const SocketAddr to = group.WithPort(member.local_addr()->port());
+  const UdpSocket a = UdpSocket::Bind(joined).value();
+  const UdpSocket b = UdpSocket::Bind(other).value();
+  ASSERT_TRUE(a.SetMulticastInterface(loopback).ok());
+  ASSERT_TRUE(b.SetMulticastInterface(loopback).ok());
+  // Not every machine has a route to the group.
+  if (Run(b.SendTo("other", to)).ok() && Run(a.SendTo("joined", to)).ok()) {
+    const UdpSocket::Received received = Run(member.RecvFrom(Buffer())).value();
+    EXPECT_EQ(Text(received.size), "joined");
+    EXPECT_EQ(received.peer, a.local_addr().value());
+    // A second source can be joined.
+    ASSERT_TRUE(member.JoinMulticastSource(group, other, loopback).ok());
+    ASSERT_TRUE(Run(b.SendTo("other", to)).ok());
+    EXPECT_EQ(Text(Run(member.Recv(Buffer())).value()), "other");
+    ASSERT_TRUE(member.LeaveMulticastSource(group, other, loopback).ok());
+  }
+  const absl::Status left = member.LeaveMulticastSource(group, other, loopback);
+  EXPECT_EQ(left.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(left.message(), ::testing::HasSubstr("127.0.0.2"));
+  EXPECT_TRUE(member.LeaveMulticastSource(group, joined, loopback).ok());
+  // The last source takes the group with it.
+  EXPECT_EQ(member.LeaveMulticastSource(group, joined, loopback).code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(UdpSocketTest, TheSourceOfAnIPv6GroupIsJoinedAndLeft) {
+  const SocketAddr group = SocketAddr::Parse("[ff31::77:7]:0").value();
+  const SocketAddr source = SocketAddr::Parse("[::1]:0").value();
+  const uint32_t loopback = if_nametoindex("lo");
+  const absl::StatusOr<UdpSocket> member =
+      UdpSocket::Bind(SocketAddr::Parse("[::]:0").value());
+  if (!member.ok()) GTEST_SKIP() << "no IPv6 here: " << member.status();
+  const absl::Status joined =
+      member->JoinMulticastSource(group, source, loopback);
+  if (!joined.ok()) GTEST_SKIP() << "no groups here: " << joined;
+  EXPECT_EQ(member->JoinMulticastSource(group, source, loopback).code(),
+            absl::StatusCode::kAlreadyExists);
+  const absl::StatusOr<UdpSocket> sender = UdpSocket::Bind(source);
+  if (sender.ok()) {
+    ASSERT_TRUE(sender->SetMulticastInterface(loopback).ok());
+    const SocketAddr to = group.WithPort(member->local_addr()->port());
+    if (Run(sender->SendTo("all", to)).ok()) {
+      EXPECT_EQ(Run(member->Recv(Buffer())).value(), 3u);
+    }
+  }
+  EXPECT_TRUE(member->LeaveMulticastSource(group, source, loopback).ok());
+  EXPECT_EQ(member->LeaveMulticastSource(group, source, loopback).code(),
+            absl::StatusCode::kNotFound);
+}
+
+TEST_F(UdpSocketTest, ASourceMustFitItsGroup) {
+  const SocketAddr group = SocketAddr::Parse("232.77.7.7:0").value();
+  const SocketAddr source = SocketAddr::Localhost(0);
+  const SocketAddr six = SocketAddr::Parse("[::1]:0").value();
+  const SocketAddr scoped = SocketAddr::IPv6(
+      {0xff, 0x31, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7}, 0, /*scope=*/1);
+  for (const absl::Status& status :
+       {a_.JoinMulticastSource(group, six), a_.LeaveMulticastSource(group, six),
+        a_.JoinMulticastSource(source, source),
+        a_.JoinMulticastSource(scoped, six, /*interface=*/2)}) {
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  }
 }
 
 TEST_F(UdpSocketTest, AnAddressThatIsNotAGroupIsInvalidArgument) {

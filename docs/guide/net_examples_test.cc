@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -66,8 +67,11 @@
 #include "rouse/net/udp_socket.h"
 #include "rouse/net/unix_addr.h"
 #include "rouse/net/unix_listener.h"
+#include "rouse/net/unix_seqpacket.h"
 #include "rouse/net/unix_socket.h"
 #include "rouse/net/unix_stream.h"
+#include "rouse/net/vsock/vsock_addr.h"
+#include "rouse/net/vsock/vsock_stream.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
@@ -380,6 +384,25 @@ rouse::Co<absl::StatusOr<rouse::UnixListener>> ListenBriefly(
   co_return std::move(socket).Listen(/*backlog=*/16);
 }
 
+rouse::Co<absl::Status> Confirm(const rouse::UnixSeqpacket& connection) {
+  char buffer[4096];
+  for (;;) {
+    rouse::UnixSeqpacket::Received received =
+        co_await rouse::OrReturn(connection.Recv(absl::MakeSpan(buffer)));
+    if (received.truncated) co_return absl::OutOfRangeError("too long");
+    if (received.size == 0) co_return absl::OkStatus();
+    std::string reply = absl::StrCat("received ", received.size);
+    co_await rouse::OrReturn(connection.Send(reply));
+  }
+}
+
+rouse::Co<absl::Status> TellTheHost(std::string_view state) {
+  rouse::VsockAddr addr(rouse::VsockAddr::kHost, 1024);
+  rouse::VsockStream stream =
+      co_await rouse::OrReturn(rouse::VsockStream::Connect(addr));
+  co_return co_await stream.WriteAll(state);
+}
+
 rouse::Co<absl::StatusOr<std::string>> ThroughAPipe(std::string_view text) {
   auto [reader, writer] = co_await rouse::OrReturn(rouse::MakePipe());
   {
@@ -634,6 +657,25 @@ TEST_F(NetExamplesTest, UnixSockets) {
   std::string text;
   EXPECT_TRUE(Run(rouse::ReadToEnd(stream, text)).ok());
   EXPECT_EQ(text, "welcome\n");
+}
+
+TEST_F(NetExamplesTest, Messages) {
+  auto [client, server] = rouse::UnixSeqpacket::Pair().value();
+  for (const std::string_view message : {"one", "three"}) {
+    ASSERT_TRUE(Run(client.Send(message)).ok());
+  }
+  ASSERT_TRUE(client.ShutdownWrite().ok());
+  ASSERT_TRUE(Run(Confirm(server)).ok());
+  char buffer[16];
+  EXPECT_EQ(Run(client.Recv(absl::MakeSpan(buffer))).value().size, 10u);
+  EXPECT_EQ(std::string_view(buffer, 10), "received 3");
+}
+
+// Whether somebody listens depends on the machine.
+TEST_F(NetExamplesTest, VirtualMachines) {
+  const absl::Status status = Run(TellTheHost("up"));
+  EXPECT_TRUE(status.ok() || absl::StrContains(status.message(), "sock"))
+      << status;
 }
 
 TEST_F(NetExamplesTest, Pipes) {

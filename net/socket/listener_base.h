@@ -5,15 +5,13 @@
 // File: listener_base.h
 // -----------------------------------------------------------------------------
 //
-// For use in net/ only: the members that `TcpListener` and `UnixListener`
-// share.
+// For use in net/ only: the members that all listeners share.
 
 #ifndef ROUSE_NET_SOCKET_LISTENER_BASE_H_
 #define ROUSE_NET_SOCKET_LISTENER_BASE_H_
 
 #include <optional>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -21,7 +19,6 @@
 #include "rouse/io/fd/io_future.h"
 #include "rouse/net/evented_base.h"
 #include "rouse/net/socket/socket.h"
-#include "rouse/net/unix/unix_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/waiter.h"
@@ -48,7 +45,8 @@ PollResult<absl::StatusOr<AcceptedSocket>> PollAcceptSocket(
 
 // ListenerBase
 //
-// The base class of a listener `L` that accepts a `Stream` from an `Addr`.
+// The base class of a listener `L` that accepts a `Stream` from an `Addr`. `L`
+// names the call of `Accept()` in `L::kAcceptName`.
 template <class L, class Stream, class Addr>
 class ListenerBase : public EventedBase<L, Socket> {
  private:
@@ -147,9 +145,8 @@ class ListenerBase : public EventedBase<L, Socket> {
 
  private:
   struct AcceptOp {
-    static constexpr std::string_view kName = std::is_same_v<Addr, UnixAddr>
-                                                  ? "UnixListener::Accept()"
-                                                  : "TcpListener::Accept()";
+    static constexpr std::string_view kName = L::kAcceptName;
+
     AcceptOp() = default;
     auto operator()(const L& listener, Context& cx, Waiter* waiter) const {
       return listener.PollAccept(cx, waiter);

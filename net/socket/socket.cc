@@ -7,6 +7,9 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+// After <sys/socket.h>, which it needs.
+#include <linux/vm_sockets.h>
+
 #include <cerrno>
 #include <cstddef>
 #include <string>
@@ -33,12 +36,13 @@ using NameCall = int (*)(int fd, sockaddr* addr, socklen_t* size);
 // Like getpeername(2), but also works after the connection has ended, for
 // example after a reset. The kernel then keeps the address, but returns it only
 // through SO_PEERNAME, which requires the exact size.
-int GetPeerName(int fd, sockaddr* addr, socklen_t* size) {
+int PeerName(int fd, sockaddr* addr, socklen_t* size) {
   const socklen_t room = *size;
   if (getpeername(fd, addr, size) == 0) return 0;
   const int error = errno;
   const absl::StatusOr<int> family = FamilyOf(fd);
-  if (error == ENOTCONN && family.ok() && *family != AF_UNIX) {
+  if (error == ENOTCONN && family.ok() &&
+      (*family == AF_INET || *family == AF_INET6)) {
     *size = *family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
     if (*size <= room &&
         getsockopt(fd, SOL_SOCKET, SO_PEERNAME, addr, size) == 0) {
@@ -49,13 +53,20 @@ int GetPeerName(int fd, sockaddr* addr, socklen_t* size) {
   return -1;
 }
 
-template <class Addr>
-absl::StatusOr<Addr> GetName(int fd, NameCall call, std::string_view name) {
-  RawAddr addr;
-  if (call(fd, addr.data(), &addr.size) != 0) {
-    return absl::ErrnoToStatus(errno, name);
+// Returns the text of an address of any family, as the class of that family
+// prints it.
+std::string TextOf(const RawAddr& addr) {
+  switch (addr.data()->sa_family) {
+    case AF_UNIX:
+      return addr.To<UnixAddr>().ToString();
+    case AF_VSOCK: {
+      // Without a dependency on `VsockAddr`, which few programs need.
+      const auto* vsock = reinterpret_cast<const sockaddr_vm*>(addr.data());
+      return absl::StrCat("vsock:", vsock->svm_cid, ":", vsock->svm_port);
+    }
+    default:
+      return addr.To<SocketAddr>().ToString();
   }
-  return Addr::FromSockaddr(addr.data(), addr.size);
 }
 
 absl::Status NamedError(int error, std::string_view call, int fd,
@@ -64,10 +75,7 @@ absl::Status NamedError(int error, std::string_view call, int fd,
   if (name(fd, addr.data(), &addr.size) != 0) {
     return absl::ErrnoToStatus(error, call);
   }
-  const std::string text = addr.data()->sa_family == AF_UNIX
-                               ? addr.To<UnixAddr>().ToString()
-                               : addr.To<SocketAddr>().ToString();
-  return absl::ErrnoToStatus(error, absl::StrCat(call, " ", text));
+  return absl::ErrnoToStatus(error, absl::StrCat(call, " ", TextOf(addr)));
 }
 
 // A stream socket of IPv4 or IPv6 is not always a TCP socket: with SCTP, for
@@ -128,8 +136,11 @@ absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
   if (!found.ok()) return found.status();
   if (*found != type) {
     return absl::InvalidArgumentError(
-        type == SOCK_STREAM ? "the descriptor is not a stream socket"
-                            : "the descriptor is not a datagram socket");
+        absl::StrCat("the descriptor is not a ",
+                     type == SOCK_STREAM  ? "stream"
+                     : type == SOCK_DGRAM ? "datagram"
+                                          : "seqpacket",
+                     " socket"));
   }
   absl::Status status = AdoptFd(fd.get());
   if (!status.ok()) return status;
@@ -158,21 +169,23 @@ absl::Status Socket::Shutdown(int how) const {
   return ErrorAtPeer(errno, "shutdown of the connection to");
 }
 
-template <class Addr>
-absl::StatusOr<Addr> Socket::LocalAddr() const {
-  return GetName<Addr>(fd(), &getsockname, "getsockname");
-}
-template absl::StatusOr<SocketAddr> Socket::LocalAddr() const;
-template absl::StatusOr<UnixAddr> Socket::LocalAddr() const;
-
-template <>
-absl::StatusOr<SocketAddr> Socket::PeerAddr() const {
-  return GetName<SocketAddr>(fd(), &GetPeerName, "getpeername");
+absl::Status Socket::GetLocalName(RawAddr& addr) const {
+  if (getsockname(fd(), addr.data(), &addr.size) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "getsockname");
 }
 
-template <>
-absl::StatusOr<UnixAddr> Socket::PeerAddr() const {
-  return GetName<UnixAddr>(fd(), &getpeername, "getpeername");
+absl::Status Socket::GetPeerName(RawAddr& addr) const {
+  if (PeerName(fd(), addr.data(), &addr.size) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "getpeername");
+}
+
+absl::Status Socket::ConnectUnix(const UnixAddr& addr) const {
+  int result;
+  do {
+    result = Connect(addr);
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr));
 }
 
 int Socket::TakeError() const {
@@ -200,7 +213,7 @@ ssize_t Socket::SendParts(absl::Span<const std::string_view> parts) const {
 }
 
 absl::Status Socket::ErrorAtPeer(int error, std::string_view call) const {
-  return NamedError(error, call, fd(), &GetPeerName);
+  return NamedError(error, call, fd(), &PeerName);
 }
 
 absl::Status Socket::ErrorAtLocal(int error, std::string_view call) const {

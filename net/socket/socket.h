@@ -20,7 +20,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/net/socket_addr.h"
 #include "rouse/net/unix/unix_addr.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/poll_evented.h"
@@ -39,8 +38,9 @@ struct RawAddr {
     return reinterpret_cast<const sockaddr*>(&storage);
   }
 
-  // Converts the address to a `SocketAddr` or a `UnixAddr`. Returns a default
-  // address if the family differs, as it can for the peer of an adopted socket.
+  // Converts the address to an `Addr`, such as a `SocketAddr` or a `UnixAddr`.
+  // Returns a default address if the family differs, as it can for the peer of
+  // an adopted socket.
   template <class Addr>
   Addr To() const {
     return Addr::FromSockaddr(data(), size).value_or(Addr());
@@ -77,7 +77,7 @@ class Socket {
   int fd() const { return fd_.get(); }
   OwnedFd IntoFd() && { return std::move(fd_); }
 
-  // Binds the socket to `addr`, a `SocketAddr` or a `UnixAddr`.
+  // Binds the socket to `addr`.
   template <class Addr>
   absl::Status Bind(const Addr& addr) const {
     if (bind(fd(), addr.data(), addr.size()) == 0) return absl::OkStatus();
@@ -87,12 +87,21 @@ class Socket {
   absl::Status Listen(int backlog = SOMAXCONN) const;
   // Shuts down one or both directions; `how` is an argument of shutdown(2).
   absl::Status Shutdown(int how) const;
-  // Return the address of this end or of the peer. `Addr` is `SocketAddr` or
-  // `UnixAddr`.
+  // Return the address of this end or of the peer, as an `Addr`.
   template <class Addr>
-  absl::StatusOr<Addr> LocalAddr() const;
+  absl::StatusOr<Addr> LocalAddr() const {
+    RawAddr addr;
+    absl::Status status = GetLocalName(addr);
+    if (!status.ok()) return status;
+    return Addr::FromSockaddr(addr.data(), addr.size);
+  }
   template <class Addr>
-  absl::StatusOr<Addr> PeerAddr() const;
+  absl::StatusOr<Addr> PeerAddr() const {
+    RawAddr addr;
+    absl::Status status = GetPeerName(addr);
+    if (!status.ok()) return status;
+    return Addr::FromSockaddr(addr.data(), addr.size);
+  }
 
   // Clears and returns the socket's pending error, or 0 if there is none.
   int TakeError() const;
@@ -103,6 +112,9 @@ class Socket {
   int Connect(const Addr& addr) const {
     return connect(fd(), addr.data(), addr.size());
   }
+
+  // Like `Connect()`, for a Unix socket, whose attempt ends with the call.
+  absl::Status ConnectUnix(const UnixAddr& addr) const;
 
   // On success sets `socket` and `peer` and returns 0.
   int Accept(Socket& socket, RawAddr& peer) const;
@@ -128,14 +140,11 @@ class Socket {
 
   static absl::Status BindError(const std::string& addr);
 
+  absl::Status GetLocalName(RawAddr& addr) const;
+  absl::Status GetPeerName(RawAddr& addr) const;
+
   OwnedFd fd_;
 };
-
-// In socket.cc.
-template <>
-absl::StatusOr<SocketAddr> Socket::PeerAddr() const;
-template <>
-absl::StatusOr<UnixAddr> Socket::PeerAddr() const;
 
 // A socket for which tasks can wait.
 using EventedSocket = reactor::PollEvented<Socket>;

@@ -5,7 +5,7 @@
 // File: stream_base.h
 // -----------------------------------------------------------------------------
 //
-// For use in net/ only: the members that `TcpStream` and `UnixStream` share.
+// For use in net/ only: the members that all streams share.
 
 #ifndef ROUSE_NET_SOCKET_STREAM_BASE_H_
 #define ROUSE_NET_SOCKET_STREAM_BASE_H_
@@ -29,7 +29,7 @@
 #include "rouse/io/write_all.h"
 #include "rouse/net/evented_base.h"
 #include "rouse/net/socket/socket.h"
-#include "rouse/net/unix/unix_addr.h"
+#include "rouse/net/socket_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/io_outcome.h"
@@ -244,9 +244,9 @@ class StreamBase : public EventedBase<S, Socket> {
   template <class L, class Stream, class PeerAddr>
   friend class ListenerBase;
 
-  static constexpr ShortRead kShortRead = std::is_same_v<Addr, UnixAddr>
-                                              ? ShortRead::kNothing
-                                              : ShortRead::kNoMoreForNow;
+  static constexpr ShortRead kShortRead = std::is_same_v<Addr, SocketAddr>
+                                              ? ShortRead::kNoMoreForNow
+                                              : ShortRead::kNothing;
 };
 
 }  // namespace rouse::internal

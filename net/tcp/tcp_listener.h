@@ -22,6 +22,7 @@
 #ifndef ROUSE_NET_TCP_TCP_LISTENER_H_
 #define ROUSE_NET_TCP_TCP_LISTENER_H_
 
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -78,8 +79,11 @@ class TcpListener
 
  private:
   friend EventedBase;
+  friend ListenerBase;
   friend class TcpListenerGroup;
   friend class TcpSocket;
+
+  static constexpr std::string_view kAcceptName = "TcpListener::Accept()";
 
   explicit TcpListener(Evented evented) : ListenerBase(std::move(evented)) {}
 };

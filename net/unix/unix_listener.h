@@ -18,6 +18,7 @@
 #ifndef ROUSE_NET_UNIX_UNIX_LISTENER_H_
 #define ROUSE_NET_UNIX_UNIX_LISTENER_H_
 
+#include <string_view>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -63,7 +64,10 @@ class UnixListener
 
  private:
   friend EventedBase;
+  friend ListenerBase;
   friend class UnixSocket;
+
+  static constexpr std::string_view kAcceptName = "UnixListener::Accept()";
 
   explicit UnixListener(Evented evented) : ListenerBase(std::move(evented)) {}
 };

@@ -5,13 +5,11 @@
 
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
@@ -58,14 +56,8 @@ PollResult<absl::StatusOr<UnixStream>> UnixStream::ConnectFuture::Poll(
   }
   // The socket is closed when this poll fails.
   Socket socket = *std::exchange(socket_, std::nullopt);
-  int result;
-  do {
-    result = socket.Connect(addr_);
-  } while (result != 0 && errno == EINTR);
-  if (result != 0) {
-    return Result(
-        absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr_)));
-  }
+  absl::Status status = socket.ConnectUnix(addr_);
+  if (!status.ok()) return Result(std::move(status));
   return FromSocket(std::move(socket), handle_);
 }
 

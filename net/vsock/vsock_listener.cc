@@ -1,0 +1,37 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/net/vsock/vsock_listener.h"
+
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/net/socket/socket.h"
+#include "rouse/net/vsock/adopt_vsock.h"
+#include "rouse/net/vsock/vsock_addr.h"
+#include "rouse/reactor/handle.h"
+#include "rouse/reactor/owned_fd.h"
+
+namespace rouse {
+
+using internal::Socket;
+
+absl::StatusOr<VsockListener> VsockListener::Bind(
+    const VsockAddr& addr, const reactor::Handle& handle) {
+  absl::StatusOr<Socket> socket = Socket::Open(AF_VSOCK, SOCK_STREAM);
+  if (!socket.ok()) return std::move(socket).status();
+  absl::Status status = socket->Bind(addr);
+  if (status.ok()) status = socket->Listen();
+  if (!status.ok()) return status;
+  return FromSocket(*std::move(socket), handle);
+}
+
+absl::StatusOr<VsockListener> VsockListener::FromFd(
+    OwnedFd fd, const reactor::Handle& handle) {
+  return FromSocket(internal::AdoptVsock(std::move(fd)), handle);
+}
+
+}  // namespace rouse
