@@ -403,6 +403,7 @@ rouse_library(reactor
     reactor/poll/selector.h
     reactor/poll/source.h
     reactor/poll/token.h
+    reactor/poll/user_source.h
     reactor/poll_evented.h
     reactor/poller.h
     reactor/reactor.h
@@ -417,6 +418,7 @@ rouse_library(reactor
     reactor/slot/wake_batch.h
     reactor/source.h
     reactor/token.h
+    reactor/user_source.h
     reactor/waiter.h
   SOURCES
     reactor/background.cc
@@ -429,6 +431,7 @@ rouse_library(reactor
     reactor/poll/poller.cc
     reactor/poll/registry.cc
     reactor/poll/selector_epoll.cc
+    reactor/poll/user_source.cc
     reactor/reactor.cc
     reactor/ready_guard.cc
     reactor/registration.cc

@@ -98,8 +98,8 @@ template <HasFd T>
 class AsyncFd {
  public:
   // Registers `io` for `interest`. A wait for anything not in `interest` never
-  // ends. Errors are those of `Registration::Create()`; `io` is destroyed on
-  // failure.
+  // ends, unless `Reregister()` adds it. Errors are those of
+  // `Registration::Create()`; `io` is destroyed on failure.
   static absl::StatusOr<AsyncFd> Create(
       T io, Interest interest = Interest::kReadable | Interest::kWritable,
       const Handle& handle = Handle()) {
@@ -166,6 +166,12 @@ class AsyncFd {
   // Returns the `T`. The caller must not close or replace its descriptor.
   T& io() ABSL_ATTRIBUTE_LIFETIME_BOUND { return evented_.io(); }
   const T& io() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return evented_.io(); }
+
+  // Changes the kinds of reported events: see
+  // `Registration::Reregister()`. Tasks can wait meanwhile. Not thread-safe.
+  absl::Status Reregister(Interest interest) {
+    return evented_.Reregister(interest);
+  }
 
   // Ends the registration and returns the `T`.
   T IntoInner() && { return std::move(evented_).IntoInner(); }

@@ -62,6 +62,17 @@ TEST_F(AsyncFdTest, WaitsUntilItIsReadable) {
   EXPECT_EQ((*guard)->ready(), Ready::kReadable);
 }
 
+TEST_F(AsyncFdTest, AnInterestThatIsAddedEndsAWait) {
+  auto async = Make(Interest::kReadable);
+  auto writable = async.Writable();
+  ASSERT_TRUE(task_.Poll(writable).IsPending());
+  EXPECT_EQ(Turn(), 0u);
+  ASSERT_TRUE(async.Reregister(Interest::kReadable | Interest::kWritable).ok());
+  EXPECT_EQ(Turn(), 1u);
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_TRUE(task_.Poll(writable).IsReady());
+}
+
 TEST_F(AsyncFdTest, StaysReadyUntilItIsCleared) {
   const auto async = Make();
   Turn();

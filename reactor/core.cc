@@ -162,6 +162,12 @@ absl::Status Core::Deregister(absl::FunctionRef<absl::Status()> detach,
   return status;
 }
 
+absl::Status Core::Reregister(absl::FunctionRef<absl::Status(Token)> change,
+                              const Slot* slot, uint32_t index) const {
+  if (IsShutDown()) return ShutDownError();
+  return change(MakeToken(slot->generation(), index));
+}
+
 void Core::FreeSlot(uint32_t index, bool reusable) {
   bool unpark;
   {

@@ -72,6 +72,10 @@ class Core {
                                  uint32_t& index);
   absl::Status Deregister(absl::FunctionRef<absl::Status()> detach, Slot* slot,
                           uint32_t index);
+  // Changes the registration of a source by `change`, which gets the token
+  // under which the source is registered.
+  absl::Status Reregister(absl::FunctionRef<absl::Status(Token)> change,
+                          const Slot* slot, uint32_t index) const;
 
   const EventQueue& queue() const { return queue_; }
 

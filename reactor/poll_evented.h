@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/poll/interest.h"
@@ -80,6 +81,16 @@ class PollEvented {
   // Returns the registration, through which the descriptor is awaited.
   const Registration& registration() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return registration_;
+  }
+
+  // Changes the kinds of reported events: see
+  // `Registration::Reregister()`. Tasks can wait meanwhile. Not thread-safe.
+  absl::Status Reregister(Interest interest) {
+    if constexpr (Source<T>) {
+      return registration_.Reregister(io_, interest);
+    } else {
+      return registration_.Reregister(interest);
+    }
   }
 
   // Ends the registration and returns the `T`.

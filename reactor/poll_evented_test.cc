@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -60,6 +61,16 @@ TEST_F(PollEventedTest, IsWokenForItsDescriptor) {
   WriteTo(b.get(), "x");
   ASSERT_TRUE(reactor_.Turn(absl::ZeroDuration()).ok());
   EXPECT_EQ(task.wakes(), 1);
+}
+
+TEST_F(PollEventedTest, TheInterestCanBeChanged) {
+  auto [a, b] = MakeSocketPair();
+  PollEvented<Io> evented = Make(std::move(a));
+  EXPECT_EQ(Turn(), 0u);
+  ASSERT_TRUE(evented.Reregister(Interest::kWritable).ok());
+  EXPECT_EQ(Turn(), 1u);
+  WriteTo(b.get(), "x");
+  EXPECT_EQ(Turn(), 0u);
 }
 
 // If the descriptor were closed first, deregistering would fail, and the queue
@@ -115,13 +126,17 @@ class TwoSockets {
   }
 
   absl::Status Reregister(const Registry& registry, Token token,
-                          Interest /*interest*/) {
+                          Interest interest) {
+    interests_.push_back(interest);
     FdSource in(in_.get());
     FdSource out(out_.get());
     absl::Status status = registry.Reregister(in, token, Interest::kReadable);
     if (!status.ok()) return status;
     return registry.Reregister(out, token, Interest::kWritable);
   }
+
+  // The interests of all calls of `Reregister()`.
+  const std::vector<Interest>& interests() const { return interests_; }
 
   absl::Status Deregister(const Registry& registry) {
     FdSource in(in_.get());
@@ -134,6 +149,7 @@ class TwoSockets {
  private:
   OwnedFd in_;
   OwnedFd out_;
+  std::vector<Interest> interests_;
 };
 
 // A fixture for a `T` of two descriptors.
@@ -170,6 +186,28 @@ TEST_F(PollEventedSourceTest, EachDescriptorMakesItsDirectionReady) {
   WriteTo(peer_.get(), "x");
   EXPECT_EQ(Turn(), 1u);
   EXPECT_TRUE(IsReady(*evented, Direction::kRead));
+}
+
+TEST_F(PollEventedSourceTest, AChangeOfInterestReachesTheSource) {
+  auto evented = Make();
+  ASSERT_TRUE(evented.ok()) << evented.status();
+  EXPECT_EQ(Turn(), 1u);
+  EXPECT_EQ(Turn(), 0u);
+  ASSERT_TRUE(evented->Reregister(Interest::kWritable).ok());
+  EXPECT_EQ(evented->io().interests(),
+            std::vector<Interest>({Interest::kWritable}));
+  // The token is the same: what holds already reaches the registration.
+  EXPECT_EQ(Turn(), 1u);
+  EXPECT_TRUE(IsReady(*evented, Direction::kWrite));
+}
+
+TEST_F(PollEventedSourceTest, ARegistrationAloneCannotChangeTheInterest) {
+  const auto evented = Make();
+  ASSERT_TRUE(evented.ok()) << evented.status();
+  const absl::Status status =
+      evented->registration().Reregister(Interest::kReadable);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(status.message(), ::testing::HasSubstr("Reregister(source"));
 }
 
 // If a descriptor were closed first, the queue would continue to report its

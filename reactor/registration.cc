@@ -88,6 +88,24 @@ absl::Status Registration::DeregisterBy(Detach detach) {
   return core->Deregister([&] { return detach(registry); }, slot_, index_);
 }
 
+absl::Status Registration::Reregister(Interest interest) const {
+  return ReregisterBy([this, interest](const Registry& registry, Token token) {
+    if (fd_ == kNoFd) {
+      return absl::FailedPreconditionError(
+          "the Registration of a Source cannot reach the Source; call "
+          "Reregister(source, interest) instead");
+    }
+    return FdSource(fd_).Reregister(registry, token, interest);
+  });
+}
+
+absl::Status Registration::ReregisterBy(Attach change) const {
+  if (core_ == nullptr) return NotRegisteredError();
+  const Registry& registry = core_->queue().registry();
+  return core_->Reregister([&](Token token) { return change(registry, token); },
+                           slot_, index_);
+}
+
 Handle Registration::handle() const {
   return core_ == nullptr ? Handle() : core_->NewHandle();
 }

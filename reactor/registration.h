@@ -147,6 +147,22 @@ class Registration {
   template <Source S>
   absl::Status Deregister(S& source);
 
+  // Changes the kinds of reported events. A state that holds already is
+  // reported again. Tasks continue to wait: a wait for a direction outside
+  // `interest` ends when a later call adds the direction, or by an error or the
+  // end of both directions. A ready direction stays ready until an attempt is
+  // refused.
+  //
+  // Thread-safe. For a `Source` returns FailedPrecondition: only
+  // `Reregister(source, interest)` can reach the source. Also returns the
+  // errors of `Registry`. Costs a system call.
+  absl::Status Reregister(Interest interest) const;
+
+  // Changes the kinds of events of `source`, like `Reregister(interest)`. As
+  // thread-safe as `source.Reregister()`.
+  template <Source S>
+  absl::Status Reregister(S& source, Interest interest) const;
+
   // Returns false if deregistered or moved from.
   bool IsRegistered() const { return core_ != nullptr; }
 
@@ -245,6 +261,7 @@ class Registration {
   static absl::StatusOr<Registration> CreateBy(Attach attach, int fd,
                                                const Handle& handle);
   absl::Status DeregisterBy(Detach detach);
+  absl::Status ReregisterBy(Attach change) const;
 
   static bool IsReady(Direction direction, uint64_t word) {
     const uint64_t edge = internal::ReadinessWord::EdgeOf(direction);
@@ -297,6 +314,13 @@ template <Source S>
 absl::Status Registration::Deregister(S& source) {
   return DeregisterBy([&source](const Registry& registry) {
     return source.Deregister(registry);
+  });
+}
+
+template <Source S>
+absl::Status Registration::Reregister(S& source, Interest interest) const {
+  return ReregisterBy([&](const Registry& registry, Token token) {
+    return source.Reregister(registry, token, interest);
   });
 }
 

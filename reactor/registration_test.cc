@@ -82,6 +82,57 @@ class RegistrationTest : public ReactorTest {
   int calls_ = 0;
 };
 
+TEST_F(RegistrationTest, ReportsOnlyTheKindsOfInterest) {
+  ASSERT_TRUE(registration_->Reregister(Interest::kReadable).ok());
+  ASSERT_TRUE(PollReady(Direction::kWrite, task_).IsPending());
+  EXPECT_EQ(Turn(), 0u);
+  EXPECT_EQ(task_.wakes(), 0);
+  // The wait goes on, and a state that holds already ends it.
+  ASSERT_TRUE(
+      registration_->Reregister(Interest::kReadable | Interest::kWritable)
+          .ok());
+  EXPECT_EQ(Turn(), 1u);
+  EXPECT_EQ(task_.wakes(), 1);
+  EXPECT_TRUE(IsReady(Direction::kWrite));
+  EXPECT_FALSE(IsReady(Direction::kRead));
+}
+
+TEST_F(RegistrationTest, AChangeOfInterestReportsAgain) {
+  WriteTo(b_.get(), "x");
+  EXPECT_EQ(Turn(), 1u);
+  EXPECT_EQ(Turn(), 0u);
+  ASSERT_TRUE(registration_->Reregister(Interest::kReadable).ok());
+  EXPECT_EQ(Turn(), 1u);
+}
+
+TEST_F(RegistrationTest, AReadyDirectionStaysReadyWithoutInterest) {
+  Turn();
+  ASSERT_TRUE(registration_->Reregister(Interest::kReadable).ok());
+  Turn();
+  EXPECT_TRUE(IsReady(Direction::kWrite));
+}
+
+TEST_F(RegistrationTest, TheEndIsReportedWithoutInterest) {
+  ASSERT_TRUE(registration_->Reregister(Interest::kReadable).ok());
+  ASSERT_TRUE(PollReady(Direction::kWrite, task_).IsPending());
+  b_.Reset();
+  Turn();
+  EXPECT_EQ(task_.wakes(), 1);
+}
+
+TEST_F(RegistrationTest, AChangeOfInterestReturnsErrors) {
+  const int fd = a_.Release();
+  close(fd);
+  EXPECT_EQ(registration_->Reregister(Interest::kReadable).code(),
+            absl::StatusCode::kFailedPrecondition);
+  reactor_.Shutdown();
+  EXPECT_EQ(registration_->Reregister(Interest::kReadable).code(),
+            absl::StatusCode::kUnavailable);
+  registration_->Deregister().IgnoreError();
+  EXPECT_EQ(registration_->Reregister(Interest::kReadable).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
 TEST_F(RegistrationTest, IsNotReadyBeforeAnEvent) {
   EXPECT_FALSE(IsReady(Direction::kRead));
   EXPECT_FALSE(IsReady(Direction::kWrite));

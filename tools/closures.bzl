@@ -174,6 +174,7 @@ CLOSURES = {
     "//reactor:registration": "base 12, waker 4, reactor 18, absl 79",
     "//reactor:registry": "base 3, reactor 8, absl 77",
     "//reactor:token": "reactor 2, absl 0",
+    "//reactor:user_source": "base 4, reactor 9, absl 77",
     "//reactor:waiter": "base 9, waker 2, reactor 4, absl 29",
     "//runtime:handle": "base 30, waker 6, future 7, reactor 14, timer 10, scheduler 24, runtime 3, absl 105",
     "//runtime:metrics": "base 22, waker 4, future 7, reactor 14, timer 2, scheduler 13, runtime 1, absl 105",

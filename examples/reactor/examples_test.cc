@@ -19,8 +19,10 @@
 #include <thread>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
@@ -30,6 +32,7 @@
 #include "rouse/reactor/events.h"
 #include "rouse/reactor/interest.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/reactor/poll_evented.h"
 #include "rouse/reactor/poller.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/reactor/ready.h"
@@ -37,6 +40,7 @@
 #include "rouse/reactor/registry.h"
 #include "rouse/reactor/source.h"
 #include "rouse/reactor/token.h"
+#include "rouse/reactor/user_source.h"
 #include "rouse/rouse.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
@@ -53,10 +57,15 @@ using rouse::reactor::EventWaker;
 using rouse::reactor::FdSource;
 using rouse::reactor::Interest;
 using rouse::reactor::Poller;
+using rouse::reactor::PollEvented;
 using rouse::reactor::Reactor;
+using rouse::reactor::Ready;
+using rouse::reactor::ReadyFuture;
 using rouse::reactor::ReadyGuard;
 using rouse::reactor::Registry;
+using rouse::reactor::SetReadiness;
 using rouse::reactor::Token;
+using rouse::reactor::UserSource;
 
 std::pair<OwnedFd, OwnedFd> MakePair() {
   int fds[2] = {-1, -1};
@@ -210,6 +219,65 @@ TEST(Examples, ALibraryThatReadsByItself) {
     peer.join();
   }
   rouse::BlockOn(std::move(background).ShutdownOnIdle());
+}
+
+// A source of the program.
+
+// Stands for a queue that another library fills.
+class Mailbox {
+ public:
+  void Put(char letter) {
+    const absl::MutexLock lock(&mu_);
+    letters_ += letter;
+  }
+  std::string TakeAll() {
+    const absl::MutexLock lock(&mu_);
+    return std::exchange(letters_, "");
+  }
+
+ private:
+  absl::Mutex mu_;
+  std::string letters_ ABSL_GUARDED_BY(mu_);
+};
+
+absl::Status Deliver(Mailbox& mailbox, const SetReadiness& readiness,
+                     char letter) {
+  mailbox.Put(letter);
+  return readiness.Set(Ready::kReadable);
+}
+
+rouse::Co<absl::Status> Consume(const PollEvented<UserSource>& source,
+                                Mailbox& mailbox, std::string& received) {
+  while (received != "hello") {
+    auto readable = ReadyFuture(source.registration(), Interest::kReadable);
+    const ReadyGuard guard = co_await rouse::OrReturn(readable);
+    std::string letters = mailbox.TakeAll();
+    if (letters.empty()) guard.ClearReady();
+    received += letters;
+  }
+  co_return absl::OkStatus();
+}
+
+TEST(Examples, ASourceOfTheProgram) {
+  auto [source, readiness] = UserSource::Create().value();
+  Mailbox mailbox;
+  std::thread library([&mailbox, readiness = readiness] {
+    for (const char letter : std::string_view("hello")) {
+      EXPECT_TRUE(Deliver(mailbox, readiness, letter).ok());
+    }
+  });
+  auto runtime = rouse::Builder::CurrentThread().Build();
+  ASSERT_TRUE(runtime.ok());
+  std::string received;
+  {
+    const auto entered = runtime->Enter();
+    auto evented =
+        PollEvented<UserSource>::Create(std::move(source), Interest::kReadable);
+    ASSERT_TRUE(evented.ok()) << evented.status();
+    EXPECT_TRUE(runtime->BlockOn(Consume(*evented, mailbox, received)).ok());
+  }
+  library.join();
+  EXPECT_EQ(received, "hello");
 }
 
 // A reactor without a runtime.
