@@ -80,6 +80,8 @@ Co<absl::StatusOr<ProcessOutput>> Collect(Child child, size_t limit) {
 
 }  // namespace
 
+std::string Child::ToString() const { return absl::StrCat("process ", pid_); }
+
 Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, 0)),
       kill_on_drop_(other.kill_on_drop_),

@@ -106,6 +106,14 @@ class Child {
   // given to another process until the child has been waited for.
   pid_t pid() const { return pid_; }
 
+  // Returns a text that names the process, for logs, as "process 7".
+  std::string ToString() const;
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const Child& child) {
+    sink.Append(child.ToString());
+  }
+
   // Return the pipes to the standard streams that are `Stdio::Piped()`. Each
   // pipe is returned once.
   std::optional<ChildStdin> TakeStdin();

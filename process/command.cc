@@ -25,6 +25,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
@@ -388,6 +389,14 @@ Co<absl::StatusOr<ProcessOutput>> RunForOutput(Command command,
 }
 
 }  // namespace
+
+std::string Command::ToString() const {
+  std::string text = absl::StrCat("\"", absl::CEscape(program_), "\"");
+  for (const std::string& arg : args_) {
+    absl::StrAppend(&text, " \"", absl::CEscape(arg), "\"");
+  }
+  return text;
+}
 
 Co<absl::StatusOr<ExitStatus>> Command::Run(reactor::Handle handle) const {
   return RunToEnd(*this, std::move(handle));

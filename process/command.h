@@ -158,6 +158,15 @@ class Command {
   // `Child::WaitWithOutput()`.
   Command& OutputLimit(size_t bytes);
 
+  // Returns the program and the arguments, for logs, each in quotes and with
+  // unprintable bytes escaped as in C, such as: "ls" "-l". Not for a shell.
+  std::string ToString() const;
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const Command& command) {
+    sink.Append(command.ToString());
+  }
+
   // Starts the program. Blocks until the program has been loaded. The child
   // belongs to `handle`'s reactor or, if `handle` is unbound, to the reactor
   // found by `reactor::BindHandle()`.

@@ -355,5 +355,18 @@ TEST_F(CommandTest, AFailedSpawnLeavesNothingBehind) {
   }
 }
 
+TEST_F(CommandTest, IsPrinted) {
+  Command command("ls");
+  EXPECT_EQ(absl::StrCat(command), "\"ls\"");
+  command.Arg("-l").Arg("a \"b\"\n");
+  EXPECT_EQ(absl::StrCat(command), R"("ls" "-l" "a \"b\"\n")");
+}
+
+TEST_F(CommandTest, AChildIsPrinted) {
+  Child child = Command("true").Spawn(reactor_.handle()).value();
+  EXPECT_EQ(absl::StrCat(child), absl::StrCat("process ", child.pid()));
+  EXPECT_TRUE(Run(child.Wait()).ok());
+}
+
 }  // namespace
 }  // namespace rouse

@@ -4,11 +4,14 @@
 #include "rouse/reactor/handle.h"
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/panic.h"
 #include "rouse/reactor/core.h"
@@ -41,6 +44,18 @@ Handle::Handle(const Handle& other) : core_(other.core_) {
 
 Handle::~Handle() {
   if (core_ != nullptr) core_->Unref();
+}
+
+std::string Handle::ToString() const {
+  if (core_ == nullptr) return "no reactor";
+  return absl::StrCat("reactor 0x",
+                      absl::Hex(reinterpret_cast<uintptr_t>(core_)),
+                      core_->IsShutDown() ? " (shut down)" : "");
+}
+
+std::string Metrics::ToString() const {
+  return absl::StrCat(sources, " sources, ", registrations, " registrations, ",
+                      ready_events, " events");
 }
 
 Handle Handle::Current() {

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -44,6 +45,15 @@ struct Metrics {
   // Number of events that the system has reported, including those of
   // `Unpark()`.
   uint64_t ready_events = 0;
+
+  // Returns the statistics, for logs, such as "3 sources, 10 registrations, 42
+  // events".
+  std::string ToString() const;
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const Metrics& metrics) {
+    sink.Append(metrics.ToString());
+  }
 };
 
 // Handle
@@ -103,6 +113,15 @@ class Handle {
 
   // Returns whether both handles refer to the same reactor.
   friend bool operator==(const Handle&, const Handle&) = default;
+
+  // Returns a text that distinguishes the reactor, for logs, such as "reactor
+  // 0x5581", "reactor 0x5581 (shut down)" or "no reactor".
+  std::string ToString() const;
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const Handle& handle) {
+    sink.Append(handle.ToString());
+  }
 
   // Returns the reactor's core, for use in reactor/ only, or null if unbound.
   internal::Core* core() const { return core_; }

@@ -4,8 +4,11 @@
 #include "rouse/reactor/handle.h"
 
 #include <optional>
+#include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/testing/expect_panic.h"
@@ -84,6 +87,26 @@ TEST_F(HandleTest, OutlivesTheReactor) {
   EXPECT_TRUE(handle.IsShutDown());
   const Handle copy = handle;
   EXPECT_EQ(copy, handle);
+}
+
+TEST(Printing, AHandleDistinguishesItsReactor) {
+  EXPECT_EQ(absl::StrCat(Handle()), "no reactor");
+  const Reactor a = Reactor::Create().value();
+  Reactor b = Reactor::Create().value();
+  const std::string text = absl::StrCat(a.handle());
+  EXPECT_THAT(text, ::testing::StartsWith("reactor 0x"));
+  EXPECT_EQ(absl::StrCat(Handle(a.handle())), text);
+  EXPECT_NE(absl::StrCat(b.handle()), text);
+  b.Shutdown();
+  EXPECT_THAT(absl::StrCat(b.handle()), ::testing::EndsWith(" (shut down)"));
+}
+
+TEST(Printing, MetricsNameTheirCounts) {
+  Metrics metrics;
+  metrics.sources = 3;
+  metrics.registrations = 10;
+  metrics.ready_events = 42;
+  EXPECT_EQ(absl::StrCat(metrics), "3 sources, 10 registrations, 42 events");
 }
 
 }  // namespace

@@ -22,6 +22,12 @@ namespace rouse::reactor {
 // for different directions and do not disturb each other.
 enum class Direction : uint8_t { kRead = 0, kWrite = 1 };
 
+// Formats a direction as "read" or "write".
+template <class Sink>
+void AbslStringify(Sink& sink, Direction direction) {
+  sink.Append(direction == Direction::kRead ? "read" : "write");
+}
+
 // Ready
 //
 // A set of the states below; can be empty.
@@ -70,6 +76,25 @@ class Ready {
   constexpr bool IsError() const { return Has(kErrorBit); }
 
   friend constexpr bool operator==(Ready, Ready) = default;
+
+  // Formats the set, for logs, such as "readable|read-closed" or "none".
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, Ready ready) {
+    if (ready.IsEmpty()) return sink.Append("none");
+    const char* separator = "";
+    const auto append = [&sink, &separator](bool has, const char* name) {
+      if (!has) return;
+      sink.Append(separator);
+      sink.Append(name);
+      separator = "|";
+    };
+    append(ready.IsReadable(), "readable");
+    append(ready.IsWritable(), "writable");
+    append(ready.IsReadClosed(), "read-closed");
+    append(ready.IsWriteClosed(), "write-closed");
+    append(ready.IsPriority(), "priority");
+    append(ready.IsError(), "error");
+  }
 
  private:
   enum Bits : unsigned {

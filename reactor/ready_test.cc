@@ -3,6 +3,7 @@
 
 #include "rouse/reactor/ready.h"
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace rouse::reactor {
@@ -37,6 +38,20 @@ TEST(Ready, ConcernsADirection) {
 TEST(Ready, ErrorConcernsBothDirections) {
   EXPECT_EQ(Concerning(Direction::kRead, Ready::kError), Ready::kError);
   EXPECT_EQ(Concerning(Direction::kWrite, Ready::kError), Ready::kError);
+}
+
+TEST(Ready, IsPrinted) {
+  EXPECT_EQ(absl::StrCat(Ready()), "none");
+  EXPECT_EQ(absl::StrCat(Ready::kWritable), "writable");
+  EXPECT_EQ(
+      absl::StrCat(Ready::kReadable | Ready::kWritable | Ready::kReadClosed |
+                   Ready::kWriteClosed | Ready::kPriority | Ready::kError),
+      "readable|writable|read-closed|write-closed|priority|error");
+}
+
+TEST(Ready, ADirectionIsPrinted) {
+  EXPECT_EQ(absl::StrCat(Direction::kRead, " ", Direction::kWrite),
+            "read write");
 }
 
 }  // namespace

@@ -71,6 +71,14 @@ class ReadyEvent {
     return Concerning(direction_, internal::ReadinessWord::ReadyOf(word_));
   }
 
+  // Formats the event, for logs, such as "read: readable".
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const ReadyEvent& event) {
+    AbslStringify(sink, event.direction_);
+    sink.Append(": ");
+    AbslStringify(sink, event.ready());
+  }
+
  private:
   friend class Registration;
 

@@ -70,6 +70,10 @@ Handle Handle::Current() {
   return *std::move(handle);
 }
 
+std::string Handle::ToString() const {
+  return absl::StrCat("runtime ", id(), " \"", name(), "\" (", flavor(), ")");
+}
+
 void Handle::CheckMayBlock() const {
   internal::CheckMayBlock("BlockOn", "co_await");
 }

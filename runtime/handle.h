@@ -61,6 +61,13 @@ using RuntimeId = uint64_t;
 // `Builder::MultiThread()`.
 enum class RuntimeFlavor : unsigned char { kCurrentThread, kMultiThread };
 
+// Formats a flavor as "current-thread" or "multi-thread".
+template <class Sink>
+void AbslStringify(Sink& sink, RuntimeFlavor flavor) {
+  sink.Append(flavor == RuntimeFlavor::kCurrentThread ? "current-thread"
+                                                      : "multi-thread");
+}
+
 namespace internal {
 
 // Returns a new id, unlike that of any other runtime. Thread-safe.
@@ -207,6 +214,14 @@ class Handle {
     return shared_->name;
   }
   RuntimeFlavor flavor() const { return shared_->flavor; }
+
+  // Returns all three, for logs, such as: runtime 1 "server" (multi-thread).
+  std::string ToString() const;
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const Handle& handle) {
+    sink.Append(handle.ToString());
+  }
 
   // Returns how many tasks have been spawned and have not ended.
   size_t alive_tasks() const { return shared_->scheduler->alive_tasks(); }

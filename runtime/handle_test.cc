@@ -211,5 +211,13 @@ TEST(Handle, CurrentWithoutARuntimePanics) {
                "Handle::Current: this thread has no runtime");
 }
 
+TEST(Handle, IsPrinted) {
+  const Runtime one = Builder::CurrentThread().Name("server").Build().value();
+  EXPECT_EQ(absl::StrCat(one.handle()),
+            absl::StrCat("runtime ", one.handle().id(),
+                         " \"server\" (current-thread)"));
+  EXPECT_EQ(absl::StrCat(RuntimeFlavor::kMultiThread), "multi-thread");
+}
+
 }  // namespace
 }  // namespace rouse

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "rouse/timer/heap/key_heap.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/is_due.h"
@@ -16,6 +18,11 @@
 namespace rouse {
 
 using State = wheel::internal::Registration::State;
+
+std::string DelayKey::ToString() const {
+  if (generation_ == 0) return "no key";
+  return absl::StrCat("key ", generation_);
+}
 
 bool DelayQueueBase::Contains(DelayKey key) const {
   return heap_.Contains(key.slot_) &&

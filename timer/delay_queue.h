@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,15 @@ class DelayKey {
   template <class H>
   friend H AbslHashValue(H h, const DelayKey& key) {
     return H::combine(std::move(h), key.generation_);
+  }
+
+  // Returns a text that distinguishes the keys of a queue, for logs, such as
+  // "key 7", or "no key" for a default key.
+  std::string ToString() const;
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const DelayKey& key) {
+    sink.Append(key.ToString());
   }
 
  private:

@@ -18,6 +18,7 @@
 
 #include "absl/base/config.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -663,6 +664,15 @@ TEST(DelayQueueProperty, AgreesWithAMap) {
       }
     }
   }
+}
+
+TEST_F(DelayQueueTest, AKeyIsPrinted) {
+  EXPECT_EQ(absl::StrCat(DelayKey()), "no key");
+  DelayQueue<int> queue;
+  const DelayKey first = queue.Insert(1, Ms(1));
+  const DelayKey second = queue.Insert(2, Ms(1));
+  EXPECT_THAT(absl::StrCat(first), ::testing::StartsWith("key "));
+  EXPECT_NE(absl::StrCat(first), absl::StrCat(second));
 }
 
 }  // namespace

@@ -60,6 +60,14 @@ namespace rouse {
 // stay at whole periods from the first tick.
 enum class MissedTicks : uint8_t { kBurst, kDelay, kSkip };
 
+// Formats a choice as "burst", "delay" or "skip".
+template <class Sink>
+void AbslStringify(Sink& sink, MissedTicks missed) {
+  sink.Append(missed == MissedTicks::kBurst   ? "burst"
+              : missed == MissedTicks::kDelay ? "delay"
+                                              : "skip");
+}
+
 // IntervalOptions
 //
 // The options of an interval.

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -448,6 +449,12 @@ TEST_F(IntervalTest, WorksInCoroutines) {
   PollResult<int> ticks = count.Poll(cx);
   ASSERT_TRUE(ticks.IsReady());
   EXPECT_EQ(*ticks, 2);
+}
+
+TEST(MissedTicks, ArePrinted) {
+  EXPECT_EQ(absl::StrCat(MissedTicks::kBurst, " ", MissedTicks::kDelay, " ",
+                         MissedTicks::kSkip),
+            "burst delay skip");
 }
 
 }  // namespace

@@ -49,6 +49,12 @@ enum class TcpSteering {
   kByCpu,
 };
 
+// Formats a choice as "by-address" or "by-cpu".
+template <class Sink>
+void AbslStringify(Sink& sink, TcpSteering steering) {
+  sink.Append(steering == TcpSteering::kByCpu ? "by-cpu" : "by-address");
+}
+
 // TcpListenerGroupOptions
 //
 // The options of a `TcpListenerGroup`.

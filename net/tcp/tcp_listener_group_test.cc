@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
@@ -334,6 +335,11 @@ TEST_F(TcpListenerGroupTest, ByCpuTheListenerOfTheCpuGetsTheConnections) {
     EXPECT_EQ(AcceptWaiting(listeners[cpu % 2]).size(), clients.size());
     EXPECT_EQ(AcceptWaiting(listeners[1 - cpu % 2]).size(), 0u);
   }
+}
+
+TEST(TcpSteeringTest, IsPrinted) {
+  EXPECT_EQ(absl::StrCat(TcpSteering::kByAddress, " ", TcpSteering::kByCpu),
+            "by-address by-cpu");
 }
 
 }  // namespace

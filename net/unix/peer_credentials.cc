@@ -6,11 +6,19 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 
-namespace rouse::internal {
+namespace rouse {
+
+std::string PeerCredentials::ToString() const {
+  return absl::StrCat("process ", pid, " (user ", uid, ", group ", gid, ")");
+}
+
+namespace internal {
 
 absl::StatusOr<PeerCredentials> PeerCredentialsOf(int fd) {
   ucred credentials = {};
@@ -26,4 +34,5 @@ absl::StatusOr<PeerCredentials> PeerCredentialsOf(int fd) {
   return PeerCredentials(credentials.pid, credentials.uid, credentials.gid);
 }
 
-}  // namespace rouse::internal
+}  // namespace internal
+}  // namespace rouse

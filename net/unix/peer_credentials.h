@@ -18,6 +18,8 @@
 
 #include <sys/types.h>
 
+#include <string>
+
 #include "absl/status/statusor.h"
 
 namespace rouse {
@@ -31,6 +33,14 @@ namespace rouse {
 struct PeerCredentials {
   PeerCredentials(pid_t pid, uid_t uid, gid_t gid)
       : pid(pid), uid(uid), gid(gid) {}
+
+  // Returns the credentials, for logs, as "process 7 (user 1000, group 1000)".
+  std::string ToString() const;
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const PeerCredentials& peer) {
+    sink.Append(peer.ToString());
+  }
 
   pid_t pid;
   uid_t uid;

@@ -18,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/future/future.h"
@@ -245,6 +246,11 @@ TEST_F(UnixStreamTest, PollingACompleteFuturePanics) {
   ASSERT_TRUE(task_.Poll(connect).IsReady());
   EXPECT_PANIC((void)task_.Poll(connect),
                "UnixStream::Connect() was polled after");
+}
+
+TEST_F(UnixStreamTest, PeerCredentialsArePrinted) {
+  EXPECT_EQ(absl::StrCat(PeerCredentials(7, 1000, 100)),
+            "process 7 (user 1000, group 100)");
 }
 
 }  // namespace

@@ -55,6 +55,15 @@ class Event {
   bool IsPriority() const { return ready_.IsPriority(); }
   bool IsError() const { return ready_.IsError(); }
 
+  // Formats the event, for logs, such as "token 7: readable".
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const Event& event) {
+    sink.Append("token ");
+    AbslStringify(sink, event.token_);
+    sink.Append(": ");
+    AbslStringify(sink, event.ready_);
+  }
+
  private:
   Token token_;
   Ready ready_;

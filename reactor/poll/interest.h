@@ -54,6 +54,21 @@ class Interest {
 
   friend constexpr bool operator==(Interest, Interest) = default;
 
+  // Formats the set, for logs, such as "readable|writable".
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, Interest interest) {
+    const char* separator = "";
+    const auto append = [&sink, &separator](bool has, const char* name) {
+      if (!has) return;
+      sink.Append(separator);
+      sink.Append(name);
+      separator = "|";
+    };
+    append(interest.IsReadable(), "readable");
+    append(interest.IsWritable(), "writable");
+    append(interest.IsPriority(), "priority");
+  }
+
  private:
   enum Bits : unsigned { kReadableBit = 1, kWritableBit = 2, kPriorityBit = 4 };
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace rouse::reactor {
@@ -24,6 +25,12 @@ TEST(Interest, WithoutLeavesTheRest) {
 
 TEST(Interest, IsNeverEmpty) {
   EXPECT_EQ(Interest::kReadable.Without(Interest::kReadable), std::nullopt);
+}
+
+TEST(Interest, IsPrinted) {
+  EXPECT_EQ(absl::StrCat(Interest::kReadable), "readable");
+  EXPECT_EQ(absl::StrCat(Interest::kPriority | Interest::kWritable),
+            "writable|priority");
 }
 
 }  // namespace

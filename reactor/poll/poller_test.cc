@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
@@ -25,6 +27,7 @@
 #include "rouse/reactor/poll/registry.h"
 #include "rouse/reactor/poll/source.h"
 #include "rouse/reactor/poll/token.h"
+#include "rouse/reactor/ready.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/fd_fixture.h"
 
@@ -269,6 +272,16 @@ TEST_F(PollerTest, DescriptorsAreClosedOnExec) {
 
 TEST(Events, ACapacityOfZeroPanics) {
   EXPECT_PANIC(Events(0), "Events: the capacity is 0");
+}
+
+TEST(Printing, ATokenIsItsNumber) {
+  EXPECT_EQ(absl::StrCat(Token(), " ", Token(10)), "0 10");
+  EXPECT_EQ(absl::StrCat(Token(~uint64_t{0})), "18446744073709551615");
+}
+
+TEST(Printing, AnEventIsATokenAndItsStates) {
+  EXPECT_EQ(absl::StrCat(Event(Token(7), Ready::kReadable | Ready::kError)),
+            "token 7: readable|error");
 }
 
 }  // namespace

@@ -31,6 +31,19 @@ class Token {
 
   friend constexpr bool operator==(Token, Token) = default;
 
+  // Formats the number, for logs.
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, Token token) {
+    char digits[20];  // enough for 64 bits; the last digit comes first
+    int count = 0;
+    uint64_t rest = token.value_;
+    do {
+      digits[count++] = static_cast<char>('0' + rest % 10);
+      rest /= 10;
+    } while (rest != 0);
+    while (count > 0) sink.Append(1, digits[--count]);
+  }
+
  private:
   uint64_t value_ = 0;
 };

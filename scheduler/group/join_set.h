@@ -30,6 +30,8 @@
 
 #include "absl/base/attributes.h"
 #include "absl/cleanup/cleanup.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/panic.h"
@@ -65,6 +67,17 @@ class JoinedTask {
   JoinResult<T> result;
   std::exception_ptr exception;  // null unless an exception ended the task
   bool was_cancelled;            // see `JoinHandle::was_cancelled()`
+
+  // Formats the outcome without the output, for logs, such as "task 7: OK".
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const JoinedTask& task) {
+    sink.Append(absl::StrCat("task ", task.id, ": "));
+    if constexpr (std::is_same_v<JoinResult<T>, absl::Status>) {
+      sink.Append(task.result.ToString());
+    } else {
+      sink.Append(task.result.status().ToString());
+    }
+  }
 };
 
 namespace internal {

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
@@ -469,6 +470,21 @@ TEST_F(JoinSetTest, LosesNoTaskThatOtherThreadsRun) {
   EXPECT_EQ(BlockOn(main()), 40 * 20);
   scheduler_->Close();
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(JoinSetTest, TheOutcomeOfATaskIsPrinted) {
+  EXPECT_EQ(absl::StrCat(JoinedTask<int>(7, 1, nullptr, false)), "task 7: OK");
+  EXPECT_EQ(absl::StrCat(JoinedTask<void>(8, absl::CancelledError("aborted"),
+                                          nullptr, true)),
+            "task 8: CANCELLED: aborted");
+}
+
+TEST_F(JoinSetTest, AJoinHandleIsPrinted) {
+  JoinHandle<int> handle = Spawn(gates_.Task(0));
+  EXPECT_EQ(absl::StrCat(handle), absl::StrCat("task ", handle.id()));
+  RunReady();
+  OpenAndRun(0);
+  EXPECT_THAT(PollOnce(handle).value(), IsOkAndHolds(0));
 }
 
 }  // namespace

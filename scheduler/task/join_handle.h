@@ -195,6 +195,12 @@ class JoinHandle {
     return kind() == kThrew ? thrown()->id : word_ >> kKindBits;
   }
 
+  // Formats the handle, for logs, as "task 7".
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const JoinHandle& handle) {
+    sink.Append(absl::StrCat("task ", handle.id()));
+  }
+
   // Returns the exception that ended the task, after the result was taken;
   // otherwise null.
   std::exception_ptr exception() const {

@@ -4,10 +4,13 @@
 #include "rouse/timer/wheel/handle.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/base/macros.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "rouse/base/panic.h"
 #include "rouse/timer/clock.h"
@@ -22,6 +25,11 @@ Handle::Handle(const Handle& other) : Handle(*other.core_) {}
 
 Handle::~Handle() {
   if (core_ != nullptr) core_->Unref();
+}
+
+std::string Handle::ToString() const {
+  return absl::StrCat("timer 0x", absl::Hex(reinterpret_cast<uintptr_t>(core_)),
+                      IsShutDown() ? " (shut down)" : "");
 }
 
 Handle Handle::Current() {

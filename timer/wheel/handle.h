@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -69,6 +70,15 @@ class Handle {
   // Returns whether both handles refer to the same driver.
   friend bool operator==(const Handle& a, const Handle& b) {
     return a.core_ == b.core_;
+  }
+
+  // Returns a text that distinguishes the driver, for logs, such as "timer
+  // 0x5581" or "timer 0x5581 (shut down)".
+  std::string ToString() const;
+
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const Handle& handle) {
+    sink.Append(handle.ToString());
   }
 
   // Makes a handle from its core, and returns the core. For timer/ itself.

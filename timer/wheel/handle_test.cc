@@ -5,10 +5,13 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/timer/clock.h"
@@ -102,6 +105,16 @@ TEST(Now, IsTheTimeOfTheCurrentClock) {
   driver.handle().clock().Pause();
   const Instant now = Now();
   EXPECT_EQ(now, driver.handle().clock().Now());
+}
+
+TEST(Handle, IsPrinted) {
+  Driver<ThreadParker> a;
+  const Driver<ThreadParker> b;
+  const std::string text = absl::StrCat(a.handle());
+  EXPECT_THAT(text, ::testing::StartsWith("timer 0x"));
+  EXPECT_NE(absl::StrCat(b.handle()), text);
+  a.Shutdown();
+  EXPECT_EQ(absl::StrCat(a.handle()), absl::StrCat(text, " (shut down)"));
 }
 
 }  // namespace
