@@ -615,11 +615,13 @@ rouse_library(signal
     signal/shutdown_signal.h
     signal/signal.h
     signal/signal_handler.h
+    signal/signal_kind.h
   SOURCES
     signal/ctrl_c.cc
     signal/shutdown_signal.cc
     signal/signal.cc
     signal/signal_handler.cc
+    signal/signal_kind.cc
   DEPS
     absl::core_headers
     absl::function_ref

@@ -7,7 +7,7 @@
 //
 // A `Signal` lets tasks wait for a signal of the operating system:
 //
-//   absl::StatusOr<Signal> hangup = Signal::Create(SIGHUP);
+//   absl::StatusOr<Signal> hangup = Signal::Create(SignalKind::Hangup());
 //   if (!hangup.ok()) co_return hangup.status();
 //   for (;;) {
 //     co_await OrReturn(hangup->Recv());
@@ -30,6 +30,7 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/waiter.h"
+#include "rouse/signal/signal_kind.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -57,7 +58,7 @@ class Signal {
   class RecvFuture;
   using Waiter = reactor::Waiter;
 
-  // Returns a `Signal` that listens from now on. Notifications come from
+  // Return a `Signal` that listens from now on. Notifications come from
   // `handle`'s reactor or, if `handle` is unbound, from the reactor found by
   // `reactor::BindHandle()`.
   //
@@ -71,6 +72,10 @@ class Signal {
   // unchanged.
   static absl::StatusOr<Signal> Create(
       int number, const reactor::Handle& handle = reactor::Handle());
+  static absl::StatusOr<Signal> Create(
+      SignalKind kind, const reactor::Handle& handle = reactor::Handle()) {
+    return Create(kind.number(), handle);
+  }
 
   Signal(Signal&&) noexcept = default;
   Signal& operator=(Signal&&) noexcept = default;
@@ -101,8 +106,15 @@ class Signal {
     return number_;
   }
 
-  // Returns the number of the signal, such as SIGTERM.
+  // Return the signal, such as SIGTERM.
   int number() const { return number_; }
+  SignalKind kind() const { return SignalKind(number_); }
+
+  // Formats the kind, for logs, such as "SIGTERM" or "signal 34".
+  template <class Sink>
+  friend void AbslStringify(Sink& sink, const Signal& signal) {
+    sink.Append(signal.kind().ToString());
+  }
 
  private:
   Signal(int number, uint64_t seen, reactor::AsyncFd<OwnedFd> event_fd)

@@ -14,8 +14,10 @@
 #include <thread>
 #include <utility>
 
+#include "absl/hash/hash_testing.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/base/atomic.h"
@@ -25,6 +27,7 @@
 #include "rouse/reactor/reactor.h"
 #include "rouse/signal/ctrl_c.h"
 #include "rouse/signal/shutdown_signal.h"
+#include "rouse/signal/signal_kind.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/failing_calls.h"
@@ -433,6 +436,48 @@ TEST_F(SignalTest, AFinishedFutureThatIsPolledIsAPanic) {
   EXPECT_PANIC((void)task_.Poll(recv), "Signal::Recv() was polled after");
   ASSERT_TRUE(task_.Poll(ctrl_c).IsReady());
   EXPECT_PANIC((void)task_.Poll(ctrl_c), "CtrlC() was polled after");
+}
+
+TEST(SignalKindTest, HasTheSystemsNumber) {
+  EXPECT_EQ(SignalKind::Alarm().number(), SIGALRM);
+  EXPECT_EQ(SignalKind::Child().number(), SIGCHLD);
+  EXPECT_EQ(SignalKind::Hangup().number(), SIGHUP);
+  EXPECT_EQ(SignalKind::Interrupt().number(), SIGINT);
+  EXPECT_EQ(SignalKind::Io().number(), SIGIO);
+  EXPECT_EQ(SignalKind::Pipe().number(), SIGPIPE);
+  EXPECT_EQ(SignalKind::Quit().number(), SIGQUIT);
+  EXPECT_EQ(SignalKind::Terminate().number(), SIGTERM);
+  EXPECT_EQ(SignalKind::UserDefined1().number(), SIGUSR1);
+  EXPECT_EQ(SignalKind::UserDefined2().number(), SIGUSR2);
+  EXPECT_EQ(SignalKind::WindowChange().number(), SIGWINCH);
+  EXPECT_EQ(SignalKind(SIGTERM), SignalKind::Terminate());
+  EXPECT_TRUE(absl::VerifyTypeImplementsAbslHashCorrectly(
+      {SignalKind::Hangup(), SignalKind::Terminate(), SignalKind(34)}));
+}
+
+TEST(SignalKindTest, IsPrinted) {
+  EXPECT_EQ(absl::StrCat(SignalKind::Alarm(), " ", SignalKind::Child(), " ",
+                         SignalKind::Hangup(), " ", SignalKind::Interrupt(),
+                         " ", SignalKind::Io(), " ", SignalKind::Pipe()),
+            "SIGALRM SIGCHLD SIGHUP SIGINT SIGIO SIGPIPE");
+  EXPECT_EQ(
+      absl::StrCat(SignalKind::Quit(), " ", SignalKind::Terminate(), " ",
+                   SignalKind::UserDefined1(), " ", SignalKind::UserDefined2(),
+                   " ", SignalKind::WindowChange(), " ", SignalKind(34)),
+      "SIGQUIT SIGTERM SIGUSR1 SIGUSR2 SIGWINCH signal 34");
+}
+
+TEST_F(SignalTest, IsMadeOfAKind) {
+  Signal signal =
+      Signal::Create(SignalKind::UserDefined1(), reactor_.handle()).value();
+  EXPECT_EQ(signal.kind(), SignalKind::UserDefined1());
+  EXPECT_EQ(signal.number(), SIGUSR1);
+  EXPECT_EQ(absl::StrCat(signal), "SIGUSR1");
+  EXPECT_FALSE(IsDue(signal));
+  ASSERT_EQ(raise(SIGUSR1), 0);
+  EXPECT_TRUE(IsDue(signal));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Signal::Create(SignalKind(SIGKILL), reactor_.handle()).status()));
 }
 
 }  // namespace
