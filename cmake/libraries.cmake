@@ -28,6 +28,7 @@ rouse_library(base
     base/lock/process_barrier.h
     base/lock/spin_hint.h
     base/lock/spin_lock.h
+    base/log/vlog.h
     base/mutable_step.h
     base/panic.h
     base/process_id.h
@@ -48,6 +49,7 @@ rouse_library(base
     base/lock/biased_lock.cc
     base/lock/process_barrier.cc
     base/lock/spin_lock.cc
+    base/log/vlog.cc
     base/panic.cc
     base/process_id.cc
     base/processor_count.cc
@@ -66,6 +68,17 @@ rouse_library(base
     absl::strings
     absl::synchronization
     absl::time
+)
+
+rouse_library(base_absl_vlog
+  HEADERS
+    base/log/absl_vlog.h
+  SOURCES
+    base/log/absl_vlog.cc
+  DEPS
+    absl::log
+    absl::vlog_is_on
+    rouse::base
 )
 
 rouse_library(future

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/future/co.h"
 #include "rouse/future/join.h"
 #include "rouse/future/or_return.h"
@@ -134,6 +135,7 @@ int Child::CheckForExit() {
   int raw;
   if (internal::TryWaitFor(pid_, pidfd_.fd(), raw) != 0) return -1;
   status_.emplace(raw);
+  ROUSE_VLOG(1, *this, " has ended: ", *status_);
   return 0;
 }
 

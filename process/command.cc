@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
 #include "rouse/io/fd/adopt_fd.h"
@@ -361,6 +362,7 @@ absl::StatusOr<Child> Command::Spawn(const reactor::Handle& handle) const {
   child.stdin_ = std::move(streams->input);
   child.stdout_ = std::move(streams->outputs[0]);
   child.stderr_ = std::move(streams->outputs[1]);
+  ROUSE_VLOG(1, "started ", child, ": ", *this);
   return child;
 }
 

@@ -26,6 +26,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/process/child.h"
 #include "rouse/process/exit_status.h"
@@ -34,6 +35,7 @@
 #include "rouse/reactor/reactor.h"
 #include "rouse/testing/internal/failing_calls.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/kept_vlog.h"
 #include "rouse/testing/internal/process_fixture.h"
 
 namespace rouse {
@@ -366,6 +368,17 @@ TEST_F(CommandTest, AChildIsPrinted) {
   Child child = Command("true").Spawn(reactor_.handle()).value();
   EXPECT_EQ(absl::StrCat(child), absl::StrCat("process ", child.pid()));
   EXPECT_TRUE(Run(child.Wait()).ok());
+}
+
+TEST_F(CommandTest, LogsTheStartAndTheEndOfAChild) {
+  KeptVlog log(1);
+  Command command = Shell("exit 3");
+  Child child = command.Spawn(reactor_.handle()).value();
+  EXPECT_THAT(log.Take(), ::testing::ElementsAre(
+                              absl::StrCat("started ", child, ": ", command)));
+  EXPECT_TRUE(Run(child.Wait()).ok());
+  EXPECT_THAT(log.Take(), ::testing::ElementsAre(
+                              absl::StrCat(child, " has ended: exit code 3")));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
@@ -280,6 +281,7 @@ void Core::Shutdown() {
     bound = slots_.bound();
   }
   WakeAll(bound);
+  ROUSE_VLOG(1, NewHandle());
 }
 
 bool Core::ShutdownIfIdle() {

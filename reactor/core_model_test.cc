@@ -379,7 +379,7 @@ MODEL_TEST(ReactorCore, ARegistrationInAFreedSlotIsRefusedOrNotified,
 #ifdef ABSL_HAVE_EXCEPTIONS
 MODEL_MUTANTS(
     ReactorCore, "reactor/core.",
-    "Core::Turn at core.cc:210: modify skipped: the next turn does not "
+    "Core::Turn at core.cc:211: modify skipped: the next turn does not "
     "wait, once");
 #endif
 

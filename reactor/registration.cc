@@ -9,6 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/reactor/core.h"
 #include "rouse/reactor/fallback.h"
 #include "rouse/reactor/handle.h"
@@ -55,7 +57,9 @@ absl::StatusOr<Registration> Registration::CreateBy(Attach attach, int fd,
       [&](Token token) { return attach(registry, token); }, index);
   if (!slot.ok()) return std::move(slot).status();
   core->Ref();
-  return Registration(core, *slot, index, fd);
+  Registration registration(core, *slot, index, fd);
+  ROUSE_VLOG(2, *bound, ": registered source ", index, " for descriptor ", fd);
+  return registration;
 }
 
 Registration& Registration::operator=(Registration&& other) noexcept {
@@ -85,7 +89,10 @@ absl::Status Registration::DeregisterBy(Detach detach) {
   const Handle handle = core_->TakeHandle();
   internal::Core* const core = std::exchange(core_, nullptr);
   const Registry& registry = core->queue().registry();
-  return core->Deregister([&] { return detach(registry); }, slot_, index_);
+  absl::Status status =
+      core->Deregister([&] { return detach(registry); }, slot_, index_);
+  ROUSE_VLOG(2, handle, ": deregistered source ", index_);
+  return status;
 }
 
 absl::Status Registration::Reregister(Interest interest) const {

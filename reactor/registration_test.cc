@@ -14,13 +14,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
@@ -31,6 +34,7 @@
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/failing_calls.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/kept_vlog.h"
 #include "rouse/testing/internal/reactor_fixture.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -505,6 +509,24 @@ TEST_F(RegistrationTest, IsSmall) {
   EXPECT_LE(sizeof(Registration), 24u);
   EXPECT_LE(sizeof(Waiter), 40u);
   EXPECT_LE(sizeof(internal::Slot), 64u);
+}
+
+TEST_F(RegistrationTest, LogsRegistrations) {
+  KeptVlog log(2);
+  const std::string reactor = absl::StrCat(reactor_.handle());
+  const OwnedFd fd(fcntl(b_.get(), F_DUPFD_CLOEXEC, 0));
+  auto registration = Register(fd.get(), Interest::kReadable).value();
+  EXPECT_THAT(
+      log.Take(),
+      ::testing::ElementsAre(::testing::AllOf(
+          ::testing::StartsWith(reactor + ": registered source "),
+          ::testing::EndsWith(absl::StrCat(" for descriptor ", fd.get())))));
+  registration.Deregister().IgnoreError();
+  reactor_.Shutdown();
+  EXPECT_THAT(log.Take(),
+              ::testing::ElementsAre(
+                  ::testing::StartsWith(reactor + ": deregistered source "),
+                  reactor + " (shut down)"));
 }
 
 }  // namespace

@@ -33,6 +33,7 @@
 #include "rouse/scheduler/join_set.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/expect_panic.h"
+#include "rouse/testing/internal/kept_vlog.h"
 #include "rouse/testing/internal/runtime_fixture.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/timeout.h"
@@ -619,6 +620,15 @@ TEST(Builder, RefusesAResolutionOutOfRange) {
         StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("64us to 1s")))
         << bad;
   }
+}
+
+TEST(Runtime, LogsItsEnd) {
+  KeptVlog log(1);
+  {
+    const Runtime runtime = Builder::CurrentThread().Build().value();
+  }
+  EXPECT_THAT(log.Take(),
+              ::testing::Contains("a scheduler was closed with 0 tasks"));
 }
 
 }  // namespace

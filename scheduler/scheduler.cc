@@ -21,12 +21,14 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/functional/function_ref.h"
 #include "absl/log/log.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "rouse/base/cycle_clock.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/first_exception.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/base/panic.h"
 #include "rouse/scheduler/driver.h"
 #include "rouse/scheduler/metrics.h"
@@ -229,7 +231,10 @@ TaskDump Scheduler::Dump() {
   });
 }
 
-void Scheduler::Close() { queues_.Close(); }
+void Scheduler::Close() {
+  queues_.Close();
+  ROUSE_VLOG(1, "a scheduler was closed with ", alive_tasks(), " tasks");
+}
 
 void Scheduler::CancelTasks(size_t worker) {
   FirstException first;

@@ -108,10 +108,11 @@ rouse::Co<absl::Status> Main() {
   if (absl::GetFlag(FLAGS_grace) < absl::ZeroDuration()) {
     co_return absl::InvalidArgumentError("--grace must not be negative");
   }
-  StopSignals signals(co_await rouse::OrReturn(rouse::Signal::Create(
-                          rouse::SignalKind::Interrupt())),
-                      co_await rouse::OrReturn(rouse::Signal::Create(
-                          rouse::SignalKind::Terminate())));
+  rouse::Signal interrupt = co_await rouse::OrReturn(
+      rouse::Signal::Create(rouse::SignalKind::Interrupt()));
+  rouse::Signal terminate = co_await rouse::OrReturn(
+      rouse::Signal::Create(rouse::SignalKind::Terminate()));
+  StopSignals signals(std::move(interrupt), std::move(terminate));
   absl::StatusOr<rouse::TcpListener> listener = rouse::TcpListener::Bind(
       rouse::SocketAddr::Localhost(absl::GetFlag(FLAGS_port)));
   if (!listener.ok()) {

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
@@ -59,6 +61,8 @@ PollResult<absl::StatusOr<AcceptedSocket>> PollAcceptSocket(
     Socket socket;
     RawAddr peer;
     if (listener.io().Accept(socket, peer) == 0) {
+      ROUSE_VLOG(2, "accepted ", peer.ToString(), " as descriptor ",
+                 socket.fd());
       unit->MadeProgress();
       return Result(AcceptedSocket(std::move(socket), peer));
     }

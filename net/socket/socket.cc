@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/io/fd/adopt_fd.h"
 #include "rouse/io/fd/io_vectors.h"
 #include "rouse/net/socket/socket_option.h"
@@ -53,29 +54,13 @@ int PeerName(int fd, sockaddr* addr, socklen_t* size) {
   return -1;
 }
 
-// Returns the text of an address of any family, as the class of that family
-// prints it.
-std::string TextOf(const RawAddr& addr) {
-  switch (addr.data()->sa_family) {
-    case AF_UNIX:
-      return addr.To<UnixAddr>().ToString();
-    case AF_VSOCK: {
-      // Without a dependency on `VsockAddr`, which few programs need.
-      const auto* vsock = reinterpret_cast<const sockaddr_vm*>(addr.data());
-      return absl::StrCat("vsock:", vsock->svm_cid, ":", vsock->svm_port);
-    }
-    default:
-      return addr.To<SocketAddr>().ToString();
-  }
-}
-
 absl::Status NamedError(int error, std::string_view call, int fd,
                         NameCall name) {
   RawAddr addr;
   if (name(fd, addr.data(), &addr.size) != 0) {
     return absl::ErrnoToStatus(error, call);
   }
-  return absl::ErrnoToStatus(error, absl::StrCat(call, " ", TextOf(addr)));
+  return absl::ErrnoToStatus(error, absl::StrCat(call, " ", addr.ToString()));
 }
 
 // A stream socket of IPv4 or IPv6 is not always a TCP socket: with SCTP, for
@@ -106,6 +91,22 @@ bool IsWithoutMultipathTcp(int error) {
 }
 
 }  // namespace
+
+std::string RawAddr::ToString() const {
+  // For some unnamed peers the system returns no address at all.
+  if (size == 0) return UnixAddr().ToString();
+  switch (data()->sa_family) {
+    case AF_UNIX:
+      return To<UnixAddr>().ToString();
+    case AF_VSOCK: {
+      // Without a dependency on `VsockAddr`, which few programs need.
+      const auto* vsock = reinterpret_cast<const sockaddr_vm*>(data());
+      return absl::StrCat("vsock:", vsock->svm_cid, ":", vsock->svm_port);
+    }
+    default:
+      return To<SocketAddr>().ToString();
+  }
+}
 
 absl::StatusOr<Socket> Socket::Open(int family, int type) {
   OwnedFd fd(socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -184,7 +185,10 @@ absl::Status Socket::ConnectUnix(const UnixAddr& addr) const {
   do {
     result = Connect(addr);
   } while (result != 0 && errno == EINTR);
-  if (result == 0) return absl::OkStatus();
+  if (result == 0) {
+    ROUSE_VLOG(2, "connected to ", addr, " by descriptor ", fd());
+    return absl::OkStatus();
+  }
   return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr));
 }
 

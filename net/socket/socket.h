@@ -38,6 +38,10 @@ struct RawAddr {
     return reinterpret_cast<const sockaddr*>(&storage);
   }
 
+  // Returns the text of an address of any family, as the class of that family
+  // prints it.
+  std::string ToString() const;
+
   // Converts the address to an `Addr`, such as a `SocketAddr` or a `UnixAddr`.
   // Returns a default address if the family differs, as it can for the peer of
   // an adopted socket.

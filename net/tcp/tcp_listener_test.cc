@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/future.h"
 #include "rouse/future/stream.h"
@@ -23,6 +26,7 @@
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/testing/expect_panic.h"
+#include "rouse/testing/internal/kept_vlog.h"
 #include "rouse/testing/internal/tcp_fixture.h"
 #include "rouse/waker/context.h"
 
@@ -235,6 +239,23 @@ TEST_F(TcpListenerTest, PollingACompleteAcceptPanics) {
   ASSERT_TRUE(Run(accept).ok());
   EXPECT_PANIC((void)task_.Poll(accept),
                "TcpListener::Accept() was polled after");
+}
+
+TEST_F(TcpListenerTest, LogsConnections) {
+  const TcpListener listener = Listen();
+  const SocketAddr addr = listener.local_addr().value();
+  KeptVlog log(2);
+  const TcpStream client = Run(TcpStream::Connect(addr)).value();
+  const std::string connected = absl::StrCat("connection to ", addr, ": OK");
+  EXPECT_THAT(
+      log.Take(),
+      ::testing::IsSupersetOf(
+          {absl::StrCat("connecting to ", addr, " by descriptor ", client.fd()),
+           connected}));
+  const TcpListener::Accepted accepted = Run(listener.Accept()).value();
+  EXPECT_THAT(log.Take(), ::testing::Contains(absl::StrCat(
+                              "accepted ", accepted.peer, " as descriptor ",
+                              accepted.stream.fd())));
 }
 
 }  // namespace

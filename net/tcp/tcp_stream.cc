@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
@@ -61,6 +62,7 @@ absl::StatusOr<TcpStream> TcpStream::ConnectFuture::Start() {
   if (socket->Connect(addr()) != 0 && errno != EINPROGRESS && errno != EINTR) {
     return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr()));
   }
+  ROUSE_VLOG(2, "connecting to ", addr(), " by descriptor ", socket->fd());
   return FromSocket(*std::move(socket), handle_);
 }
 
@@ -103,6 +105,7 @@ PollResult<absl::StatusOr<TcpStream>> TcpStream::ConnectFuture::Poll(
   for (;;) {
     PollResult<Result> attempt = PollAttempt(cx);
     if (attempt.IsPending()) return kPending;
+    ROUSE_VLOG(2, "connection to ", addr(), ": ", attempt->status().ToString());
     if (attempt->ok() || ++tried_ == addrs_.size()) {
       finished_ = true;
       return attempt;

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
@@ -52,6 +53,7 @@ absl::StatusOr<VsockStream> VsockStream::ConnectFuture::Start() const {
   if (socket->Connect(addr_) != 0 && errno != EINPROGRESS && errno != EINTR) {
     return ConnectError(errno);
   }
+  ROUSE_VLOG(2, "connecting to ", addr_, " by descriptor ", socket->fd());
   return FromSocket(*std::move(socket), handle_);
 }
 

@@ -1,0 +1,84 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: vlog.h
+// -----------------------------------------------------------------------------
+//
+// Rouse can log rare steps: registrations, connections, child processes. The
+// messages are off until the program asks for them:
+//
+//   rouse::SetVlog(2);  // from here on, to stderr
+//
+// A program that logs with absl/log uses `VlogToAbsl()` instead (absl_vlog.h).
+
+#ifndef ROUSE_BASE_LOG_VLOG_H_
+#define ROUSE_BASE_LOG_VLOG_H_
+
+#include "rouse/base/cxx20.h"
+
+#include <atomic>
+#include <string_view>
+
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
+
+namespace rouse {
+
+// VlogMessage
+//
+// A message, which must not be used after the call to which it is passed.
+struct VlogMessage {
+  // 1: rare steps, such as the start of a child process or the end of a
+  //    scheduler.
+  // 2: steps for each connection or other source of a reactor.
+  int level;
+  std::string_view text;
+  // The place in Rouse's sources.
+  const char* file;
+  int line;
+};
+
+// Gets each message, on the thread that took the step. Must not use Rouse.
+using VlogSink = void (*)(const VlogMessage& message);
+
+// SetVlog()
+//
+// Sets the level up to which messages are logged, and the function that gets
+// them. Level 0, the initial value, logs nothing. Without a `sink`, messages
+// are written to stderr, one on each line, after "rouse: ".
+//
+// Thread-safe. Steps that other threads take during the call may be logged or
+// not.
+//
+// While nothing is logged, a message costs a load and a branch. A message that
+// is logged allocates memory. Events and tasks have no messages, because even a
+// branch would show in their cost.
+void SetVlog(int level, VlogSink sink = nullptr);
+
+namespace internal {
+
+// Relaxed, here and in `SetVlog()`: the level orders nothing.
+ABSL_CONST_INIT extern std::atomic<int> vlog_level;
+
+inline bool VlogIsOn(int level) {
+  return ABSL_PREDICT_FALSE(vlog_level.load(std::memory_order_relaxed) >=
+                            level);
+}
+
+ABSL_ATTRIBUTE_COLD void Vlog(const VlogMessage& message);
+
+}  // namespace internal
+}  // namespace rouse
+
+// Logs the text that `absl::StrCat()` makes of the arguments, which are
+// evaluated only if `level` is on. For use in Rouse's sources, outside locks.
+#define ROUSE_VLOG(level, ...)                                       \
+  do {                                                               \
+    if (::rouse::internal::VlogIsOn(level)) {                        \
+      ::rouse::internal::Vlog(                                       \
+          {level, ::absl::StrCat(__VA_ARGS__), __FILE__, __LINE__}); \
+    }                                                                \
+  } while (false)
+
+#endif  // ROUSE_BASE_LOG_VLOG_H_
