@@ -434,6 +434,7 @@ rouse_library(reactor
     reactor/user_source.h
     reactor/waiter.h
   SOURCES
+    reactor/async_io.cc
     reactor/background.cc
     reactor/core.cc
     reactor/fallback.cc

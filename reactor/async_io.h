@@ -15,13 +15,15 @@
 #ifndef ROUSE_REACTOR_ASYNC_IO_H_
 #define ROUSE_REACTOR_ASYNC_IO_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
-#include "rouse/base/panic.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/ready_guard.h"
 #include "rouse/reactor/registration.h"
@@ -29,6 +31,36 @@
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::reactor {
+
+namespace internal {
+
+// Makes a system call, and returns the result, or -1 with `errno`.
+using IoAttempt = absl::FunctionRef<ssize_t()>;
+
+// See `reactor::TryIo()`.
+std::optional<absl::StatusOr<size_t>> TryIo(const Registration& registration,
+                                            Interest interest,
+                                            std::string_view call,
+                                            IoAttempt attempt);
+
+// AsyncIoBase
+//
+// The part of an `AsyncIoFuture` that does not depend on the attempt's type.
+class AsyncIoBase {
+ protected:
+  AsyncIoBase(const Registration& registration, Interest interest,
+              std::string_view call)
+      : ready_(registration, interest), call_(call) {}
+
+  PollResult<absl::StatusOr<size_t>> PollCall(Context& cx, IoAttempt attempt);
+
+ private:
+  ReadyFuture ready_;
+  std::string_view call_;
+  bool finished_ = false;
+};
+
+}  // namespace internal
 
 // TryIo()
 //
@@ -47,11 +79,7 @@ std::optional<absl::StatusOr<size_t>> TryIo(const Registration& registration,
                                             Interest interest,
                                             std::string_view call,
                                             Attempt&& attempt) {
-  std::optional<absl::StatusOr<ReadyGuard>> guard =
-      TryReady(registration, interest);
-  if (!guard.has_value()) return std::nullopt;
-  if (!guard->ok()) return (*std::move(guard)).status();
-  return (*guard)->TryIo(call, std::forward<Attempt>(attempt));
+  return internal::TryIo(registration, interest, call, attempt);
 }
 
 // AsyncIoFuture
@@ -65,38 +93,19 @@ std::optional<absl::StatusOr<size_t>> TryIo(const Registration& registration,
 // unit of the task's budget for each call, and can be moved until it is polled.
 // Polling a finished future is a `Panic()`.
 template <class Attempt>
-class [[nodiscard]] AsyncIoFuture {
+class [[nodiscard]] AsyncIoFuture : private internal::AsyncIoBase {
  public:
   AsyncIoFuture(const Registration& registration, Interest interest,
                 std::string_view call, Attempt attempt)
-      : ready_(registration, interest),
-        call_(call),
+      : AsyncIoBase(registration, interest, call),
         attempt_(std::move(attempt)) {}
 
   PollResult<absl::StatusOr<size_t>> Poll(Context& cx) {
-    if (finished_) {
-      Panic("AsyncIo() was polled after it completed; call AsyncIo() again");
-    }
-    for (;;) {
-      PollResult<absl::StatusOr<ReadyGuard>> guard = ready_.PollGuard(cx);
-      if (guard.IsPending()) return kPending;
-      if (!guard->ok()) {
-        finished_ = true;
-        return absl::StatusOr<size_t>((*std::move(guard)).status());
-      }
-      std::optional<absl::StatusOr<size_t>> result =
-          (*guard)->TryIo(call_, attempt_);
-      if (!result.has_value()) continue;
-      finished_ = true;
-      return *std::move(result);
-    }
+    return PollCall(cx, attempt_);
   }
 
  private:
-  ReadyFuture ready_;
-  std::string_view call_;
   Attempt attempt_;
-  bool finished_ = false;
 };
 
 }  // namespace rouse::reactor

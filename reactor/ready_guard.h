@@ -31,6 +31,10 @@
 
 namespace rouse::reactor {
 
+namespace internal {
+class AsyncIoBase;
+}  // namespace internal
+
 // ReadyGuard
 //
 // Represents one direction, or both, found ready. A direction stays ready until
@@ -122,8 +126,7 @@ class [[nodiscard]] ReadyFuture {
   PollResult<absl::StatusOr<ReadyGuard>> Poll(Context& cx);
 
  private:
-  template <class Attempt>
-  friend class AsyncIoFuture;
+  friend class internal::AsyncIoBase;
 
   // Like `Poll()`, but can be polled again after it was ready.
   PollResult<absl::StatusOr<ReadyGuard>> PollGuard(Context& cx);
