@@ -64,12 +64,12 @@
 // `Waiter`. The first send allocates the first block. To send takes four atomic
 // operations (three if unbounded), and so does to receive. No thread waits for
 // another, except for the lock of the waiting futures, the lock that frees a
-// block of 32 messages, and a `TryReceive()` beside a send. Blocks of messages
-// that were received are freed when a later block has been received in full, so
-// that a channel which becomes idle after a peak keeps blocks until some 32
-// further messages have been received. If there is no memory for a block, a
-// send ends the program, because a claimed position in the order cannot be
-// given back.
+// block of 32 messages, and a `TryReceive()` beside a send. A block is freed
+// when its messages were received, and those that were sent or received
+// meanwhile. A channel that becomes idle after a peak keeps the block of the
+// last message, and at most three spare blocks. If there is no memory for a
+// block, a send ends the program, because a claimed position in the order
+// cannot be given back.
 //
 // # Without a runtime
 //

@@ -60,8 +60,13 @@
 // to the receiver. A claim at or behind `end_` has seen that the end was
 // reported, and has no message.
 //
-// `taken` of a block has a bit for each slot whose message was moved out. The
-// receiver that sets the last bit calls `Reclaim()`.
+// `taken` of a block:
+//
+//   bits 0 .. 31   the slots whose messages were moved out
+//   the top bits   a number n: the take after which the first n slots are taken
+//                  calls `Reclaim()`. 1 at first.
+//
+// The take after which all slots are taken calls `Reclaim()`, too.
 //
 // # Blocks in use
 //
@@ -76,7 +81,19 @@
 // an earlier position has not taken it, or has not pushed it, until it is done
 // with its search. `Reclaim()` frees a block when both pointers are past it and
 // all positions before both numbers were taken. `Reclaim()` holds a lock: it
-// runs once for each block.
+// runs about twice for each block.
+//
+// If `Reclaim()` must leave a block, some message was not taken yet: one before
+// the numbers, or that of the push that is moving `block_tail_`. `Reclaim()`
+// therefore asks for another call. It writes n into the first block that was
+// not taken in full. All changes of `taken` are read-modify-writes: either
+// `Reclaim()` sees that n slots are taken, and goes on, or a take sees n. If n
+// is beyond the block, nothing is written, because the last take of the block
+// or the first take of the next block calls `Reclaim()` anyway. So a channel
+// from which everything was taken keeps the block of its last message, and no
+// block before. (The exception is a block from which `block_tail_` was not
+// moved, because a push was slow. The next push moves it, and the take of that
+// push calls `Reclaim()`.)
 //
 // The last access of a push to a block comes before the report of its own
 // position, and the last access of a receiver is its `taken` bit, except in
@@ -120,7 +137,7 @@ inline constexpr size_t kEndPermits = size_t{1} << 58;
 inline constexpr size_t kRefused = std::numeric_limits<size_t>::max();
 
 // A block of a queue.
-template <class T>
+template <class T, size_t kSlots>
 struct QueueBlock {
   union Slot {
     Slot() {}
@@ -140,22 +157,26 @@ struct QueueBlock {
   // Guarded by the lock of the queue.
   Cell<size_t> claims_before;
   // Changed by receivers only.
-  Atomic<uint32_t> taken{0};
-  Cell<Slot> slots[kBlockSlots];
+  Atomic<uint64_t> taken{kAskForFirst};
+  Cell<Slot> slots[kSlots];
+
+  // The top bits of `taken` begin here.
+  static constexpr int kAskShift = 58;
+  static constexpr uint64_t kAskForFirst = uint64_t{1} << kAskShift;
 };
 
 // Queue
 //
 // Thread-safe, except for the destructor. If memory runs out the program ends,
 // because a claimed position cannot be given back. No function throws.
-template <class T>
+template <class T, size_t kSlots = kBlockSlots>
 class Queue {
   static_assert(
       std::is_nothrow_move_constructible_v<T> &&
           std::is_nothrow_destructible_v<T>,
       "the move constructor and the destructor of a message must not throw");
 
-  using Block = QueueBlock<T>;
+  using Block = QueueBlock<T, kSlots>;
 
  public:
   Queue() = default;
@@ -184,16 +205,16 @@ class Queue {
     const uint64_t tail = tail_.fetch_add(kPosition, std::memory_order_acquire);
     if (ABSL_PREDICT_FALSE((tail & kNoMore) != 0)) return kRefused;
     const size_t position = tail / kPosition;
-    const size_t slot = position % kBlockSlots;
+    const size_t slot = position % kSlots;
     Block* const block = Find(position - slot);
     std::construct_at(&block->slots[slot].Write().value, std::move(value));
     // Release pairs with the acquire of the push that counts this slot: the
     // same step of another push, or the step in Extend. Acquire: if this push
     // counts other slots, it hands on their contents.
     const uint64_t before =
-        block->state.fetch_or(ReadyBit(slot), std::memory_order_acq_rel);
-    if (!IsOpen(before) || ReadySlots(before) != slot) return 0;
-    return Extend(block, before | ReadyBit(slot), slot);
+        block->state.fetch_or(SlotBit(slot), std::memory_order_acq_rel);
+    if (!IsOpen(before) || FirstSlots(before) != slot) return 0;
+    return Extend(block, before | SlotBit(slot), slot);
   }
 
   // Called when no more pushes will come, by a caller that sees all of them.
@@ -217,7 +238,7 @@ class Queue {
     const size_t end = tail / kPosition;
     SetEnd(end);
     if (end == 0) return kEndPermits;
-    const size_t slots = (end - 1) % kBlockSlots + 1;
+    const size_t slots = (end - 1) % kSlots + 1;
     // The lock keeps the blocks of the search, even if their messages are taken
     // meanwhile. No push reaches a block behind the last position, so
     // `block_tail_` does not pass the block of that position.
@@ -226,7 +247,10 @@ class Queue {
     const uint64_t before = Find(end - slots)
                                 ->state.fetch_or(uint64_t{slots} << kEndShift,
                                                  std::memory_order_acq_rel);
-    return IsOpen(before) && ReadySlots(before) == slots ? kEndPermits : 0;
+    // The search may have released blocks, and no other push will come for
+    // which `Reclaim()` could wait.
+    ReclaimLocked();
+    return IsOpen(before) && FirstSlots(before) == slots ? kEndPermits : 0;
   }
 
   // Claims `n` positions for a caller with `n` permits. Returns the first.
@@ -249,16 +273,16 @@ class Queue {
   // end.
   template <class Consume>
   void Take(size_t position, size_t n, Consume consume) noexcept {
-    Block* block = FindClaimed(position - position % kBlockSlots);
+    Block* block = FindClaimed(position - position % kSlots);
     while (n > 0) {
-      const size_t first = position % kBlockSlots;
-      const size_t end = std::min(kBlockSlots, first + n);
-      uint32_t bits = 0;
+      const size_t first = position % kSlots;
+      const size_t end = std::min(kSlots, first + n);
+      uint64_t bits = 0;
       for (size_t slot = first; slot < end; ++slot) {
         T& value = block->slots[slot].Write().value;
         consume(std::move(value));
         std::destroy_at(&value);
-        bits |= uint32_t{1} << slot;
+        bits |= SlotBit(slot);
       }
       n -= end - first;
       position += end - first;
@@ -266,9 +290,9 @@ class Queue {
       Block* const next = n > 0 ? NextOf(block) : nullptr;
       // Release pairs with the acquire of Reclaim: the messages are used no
       // more.
-      const uint32_t before =
+      const uint64_t before =
           block->taken.fetch_or(bits, std::memory_order_release);
-      if ((before | bits) == kAllReady) Reclaim();
+      if (ABSL_PREDICT_FALSE(MustReclaim(before, bits))) Reclaim();
       block = next;
     }
   }
@@ -298,23 +322,28 @@ class Queue {
   }
 
  private:
-  static_assert(kBlockSlots <= 32);
+  static_assert(kSlots <= 32);
   static constexpr uint64_t kOpen = uint64_t{1} << 32;
   static constexpr uint64_t kReleased = uint64_t{1} << 33;
   static constexpr int kEndShift = 58;
-  static constexpr uint64_t kAllReady = (uint64_t{1} << kBlockSlots) - 1;
+  static constexpr uint64_t kAllSlots = (uint64_t{1} << kSlots) - 1;
 
   // A bit of `tail_`: no more values are accepted.
   static constexpr uint64_t kNoMore = 1;
   static constexpr uint64_t kPosition = 2;
 
-  static constexpr uint64_t ReadyBit(size_t slot) {
-    return uint64_t{1} << slot;
+  static constexpr uint64_t SlotBit(size_t slot) { return uint64_t{1} << slot; }
+  // Returns the number of slots before the first whose bit is not set.
+  static size_t FirstSlots(uint64_t word) {
+    return std::countr_one(word & kAllSlots);
   }
   static bool IsOpen(uint64_t state) { return (state & kOpen) != 0; }
-  // Returns the number of ready slots before the first that is not ready.
-  static size_t ReadySlots(uint64_t state) {
-    return std::countr_one(state & kAllReady);
+  // Returns whether a take that has added `bits` to the value `taken` must call
+  // `Reclaim()`.
+  static bool MustReclaim(uint64_t taken, uint64_t bits) {
+    const size_t slots = FirstSlots(taken | bits);
+    const size_t asked = taken >> Block::kAskShift;
+    return slots == kSlots || (slots >= asked && FirstSlots(taken) < asked);
   }
 
   void SetEnd(size_t end) {
@@ -329,13 +358,13 @@ class Queue {
   static size_t Extend(Block* block, uint64_t state, size_t from) {
     size_t ready = 0;
     for (;;) {
-      const size_t to = ReadySlots(state);
+      const size_t to = FirstSlots(state);
       ready += to - from;
       if (ABSL_PREDICT_FALSE(state >> kEndShift != 0) &&
           to == state >> kEndShift) {
         return ready + kEndPermits;
       }
-      if (ABSL_PREDICT_TRUE(to < kBlockSlots)) return ready;
+      if (ABSL_PREDICT_TRUE(to < kSlots)) return ready;
       block = NextOf(block);
       // Acquire and release: as in Push.
       state = block->state.fetch_or(kOpen, std::memory_order_acq_rel);
@@ -372,7 +401,7 @@ class Queue {
       // Acquire pairs with the releases of Push. The owners of these slots have
       // found the block, and have done the store above if they had to.
       moves_tail = moves_tail && (block->state.load(std::memory_order_acquire) &
-                                  kAllReady) == kAllReady;
+                                  kAllSlots) == kAllSlots;
       if (moves_tail) {
         Block* expected = block;
         // Release pairs with the acquire of Find. Relaxed on failure: another
@@ -439,7 +468,7 @@ class Queue {
   // Makes `appended` the block after `last` and returns null, if `last` has no
   // next block. Otherwise returns the next block of `last`.
   static Block* Append(Block* last, Block* appended) {
-    appended->start.Write() = last->start.Read() + kBlockSlots;
+    appended->start.Write() = last->start.Read() + kSlots;
     Block* next = nullptr;
     // Release pairs with the acquires of the threads that visit the block: the
     // block is fully constructed. Acquire, on failure, pairs with the same
@@ -449,39 +478,79 @@ class Queue {
     return next;
   }
 
-  // Frees the blocks that no thread can reach any more. Called by the receiver
-  // that took the last message of a block.
+  // Frees the blocks that no thread can reach any more. Called by a take after
+  // which the first slots of a block are taken: see the top of the file.
   ABSL_ATTRIBUTE_NOINLINE void Reclaim() {
     const BriefLockHolder lock(mu_);
+    ReclaimLocked();
+  }
+
+  void ReclaimLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     // Relaxed: written under the lock.
     Block* block = block_head_.load(std::memory_order_relaxed);
     if (block == nullptr) block = oldest_ = First();
-    // Acquire pairs with the releases of Take: the messages are used no more.
-    while (block->taken.load(std::memory_order_acquire) == kAllReady) {
+    // Acquire, here and below, pairs with the releases of Take: the messages
+    // are used no more.
+    uint64_t taken = block->taken.load(std::memory_order_acquire);
+    while (FirstSlots(taken) == kSlots) {
       // Acquire pairs with the release of Append.
       Block* const next = block->next.load(std::memory_order_acquire);
       if (next == nullptr) break;  // the end is behind this block
       // Relaxed: the next step publishes it, to claims that must see it.
       block_head_.store(next, std::memory_order_relaxed);
       // Release pairs with the acquire of Claim: a claim after this step begins
-      // its search at `next`, or behind it.
+      // its search at `next`, or behind it. Acquire pairs with the release of
+      // claims, of which those behind the end have seen `end_`.
       block->claims_before.Write() =
-          head_.fetch_add(0, std::memory_order_release);
+          BeforeEnd(head_.fetch_add(0, std::memory_order_acq_rel));
       block = next;
+      taken = block->taken.load(std::memory_order_acquire);
     }
-    const size_t all_taken_before = block->start.Read();
     while (oldest_ != block) {
-      // Acquire pairs with the release in FindFrom.
-      const uint64_t state = oldest_->state.load(std::memory_order_acquire);
-      if ((state & kReleased) == 0 ||
-          MutableCondition(oldest_->pushes_before.Read() > all_taken_before) ||
-          MutableCondition(oldest_->claims_before.Read() > all_taken_before)) {
-        return;
+      const size_t all_taken_before = block->start.Read() + FirstSlots(taken);
+      size_t needed;
+      if (CanFree(oldest_, all_taken_before, needed)) {
+        // Relaxed: this lock's holder has passed the block above, or before.
+        Recycle(std::exchange(oldest_,
+                              oldest_->next.load(std::memory_order_relaxed)));
+        continue;
       }
-      // Relaxed: this lock's holder has passed the block above, or before.
-      Recycle(std::exchange(oldest_,
-                            oldest_->next.load(std::memory_order_relaxed)));
+      const size_t ask = needed - block->start.Read();
+      const size_t asked = taken >> Block::kAskShift;
+      if (ask >= kSlots || ask == asked) return;
+      // Only the holder of the lock changes the top bits.
+      const auto change = static_cast<uint64_t>(ask - asked)
+                          << Block::kAskShift;
+      taken =
+          block->taken.fetch_add(change, std::memory_order_acquire) + change;
     }
+  }
+
+  // Returns whether `block`, which `block_head_` has passed, can be freed when
+  // all messages before `all_taken_before` were taken. If not, sets `needed` to
+  // a later position: the call is worth repeating when all messages before
+  // `needed` were taken.
+  bool CanFree(Block* block, size_t all_taken_before, size_t& needed) const {
+    needed = all_taken_before + 1;
+    // Acquire pairs with the release in FindFrom.
+    const uint64_t state = block->state.load(std::memory_order_acquire);
+    if ((state & kReleased) == 0) return false;
+    // Refused pushes count, too.
+    const size_t pushes = BeforeEnd(block->pushes_before.Read());
+    const size_t claims = block->claims_before.Read();
+    if (MutableCondition(pushes > all_taken_before) ||
+        MutableCondition(claims > all_taken_before)) {
+      needed = std::max(pushes, claims);
+      return false;
+    }
+    return true;
+  }
+
+  // Returns the position behind `claimed` claims, of pushes or of takes, that
+  // can visit a block: those behind the end do not.
+  size_t BeforeEnd(size_t claimed) const {
+    // Relaxed: if the end is not visible, a block is freed later.
+    return std::min(claimed, end_.load(std::memory_order_relaxed));
   }
 
   // Reuses `block`, which no other thread can reach.
@@ -489,7 +558,7 @@ class Queue {
     // Relaxed, in all cases: Append publishes the block.
     block->state.store(0, std::memory_order_relaxed);
     block->next.store(nullptr, std::memory_order_relaxed);
-    block->taken.store(0, std::memory_order_relaxed);
+    block->taken.store(Block::kAskForFirst, std::memory_order_relaxed);
     // Acquire pairs with the release in FindFrom: the block is fully
     // constructed. The lock keeps the block.
     Block* last = block_tail_.load(std::memory_order_acquire);
@@ -514,7 +583,7 @@ class Queue {
 
   // ---- Changed by receivers.
   alignas(ABSL_CACHELINE_SIZE) Atomic<size_t> head_{0};
-  // Null before the first block was taken in full. Written under the lock.
+  // Null before a block was taken in full. Written under the lock.
   Atomic<Block*> block_head_{nullptr};
   // The position behind the last message, when that is known.
   Atomic<size_t> end_{std::numeric_limits<size_t>::max()};
