@@ -44,6 +44,27 @@ TEST(MpmcMemory, MessagesWithoutRoomStayInTheChannel) {
   }
 }
 
+// The waker of a sender finds them.
+TEST(MpmcMemory, MessagesWithoutRoomCanBeReceivedInAWaker) {
+  auto [tx, rx] = Channel<int>(3);
+  Receiver<int> other = rx;
+  std::vector<int> out;
+  out.reserve(1);
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(tx.TrySend(int{i}).ok());
+  CountingWaker sender;
+  sender.OnWake([&] { EXPECT_EQ(*other.TryReceive(), 1); });
+  auto send = tx.Send(3);
+  EXPECT_TRUE(sender.Poll(send).IsPending());
+  {
+    auto receive = rx.ReceiveMany(out, 3);
+    const FailingAllocation failing(0);
+    EXPECT_THROW((void)PollOnce(receive), std::bad_alloc);
+  }
+  EXPECT_EQ(sender.wakes(), 1);
+  EXPECT_THAT(out, ElementsAre(0));
+  EXPECT_EQ(*other.TryReceive(), 2);
+}
+
 // A message that could not be taken goes to the next waiting receiver.
 TEST(MpmcMemory, AMessageWithoutRoomWakesAnother) {
   auto [tx, rx] = UnboundedChannel<int>();

@@ -5,6 +5,7 @@
 // as a stream, and without waiting.
 
 #include <cstddef>
+#include <list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -195,6 +196,52 @@ TEST(MpmcReceiver, TryReceiveOfAStatusDistinguishesEmptyFromClosed) {
   EXPECT_TRUE(absl::IsNotFound(*received));
   rx.Close();
   EXPECT_TRUE(absl::IsCancelled(rx.TryReceive().status()));
+}
+
+// A message whose first move sends the numbers 1 to `count`, which are
+// therefore in the queue before the message is.
+class Overtaken {
+ public:
+  explicit Overtaken(int number) : number_(number) {}
+  Overtaken(const UnboundedSender<Overtaken>& tx, int count)
+      : tx_(&tx), count_(count) {}
+  Overtaken(Overtaken&& other) noexcept : number_(other.number_) {
+    const int count = std::exchange(other.count_, 0);
+    for (int i = 1; i <= count; ++i) {
+      EXPECT_TRUE(other.tx_->Send(Overtaken(i)).ok());
+    }
+  }
+  Overtaken& operator=(Overtaken&&) = delete;
+
+  int number() const { return number_; }
+
+ private:
+  int number_ = 0;
+  const UnboundedSender<Overtaken>* tx_ = nullptr;
+  int count_ = 0;
+};
+
+// A send that makes many messages ready wakes the receivers in batches. The
+// waker of a receiver in the first batch must not wait for the others.
+TEST(MpmcReceiver, TryReceiveInAWakerDoesNotWaitForItsCaller) {
+  constexpr int kWaiting = 40;
+  auto [tx, rx] = UnboundedChannel<Overtaken>();
+  UnboundedReceiver<Overtaken> other = rx;
+  CountingWaker task;
+  task.OnWake(
+      [&] { EXPECT_TRUE(absl::IsUnavailable(other.TryReceive().status())); });
+  using Future = decltype(rx.Receive());
+  std::list<Future> waiting;
+  for (int i = 0; i < kWaiting; ++i) {
+    waiting.push_back(rx.Receive());
+    EXPECT_TRUE(task.Poll(waiting.back()).IsPending());
+  }
+  EXPECT_TRUE(tx.Send(Overtaken(tx, kWaiting - 1)).ok());
+  EXPECT_EQ(task.wakes(), kWaiting);
+  int expected = 0;
+  for (Future& receive : waiting) {
+    EXPECT_EQ(Take(receive)->number(), expected++);
+  }
 }
 
 }  // namespace

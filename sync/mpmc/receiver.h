@@ -102,14 +102,15 @@ class [[nodiscard]] ReceiveManyFuture {
         shared_->queue().Take(position, count, [this](T&& value) {
           out_->push_back(std::move(value));
         });
-        shared_->Received(count);
       }
     }
+    // Wakers come after the claim, for which a `TryReceive()` in a waker waits.
     if (ABSL_PREDICT_FALSE(room < n)) {
-      // The messages without room stay in the channel. The wakers of other
-      // receivers come last, so that no claim waits for them.
+      // The messages without room stay in the channel. They come before the
+      // wakers of senders, for the same reason.
       first.Catch([&] { shared_->permits().Release(n - room); });
     }
+    if (count > 0) shared_->Received(count);
     first.Rethrow();
     return count;
   }
@@ -241,7 +242,9 @@ class BasicReceiver {
   // with `kUnavailable` if there is no such message yet, and with `kCancelled`
   // if no more messages will arrive. Finds every message that was sent before
   // the call; to do so, the call may wait a moment for another thread in the
-  // middle of a send or a receive. A pending `PollReceive()` of this receiver
+  // middle of a send or a receive. A call that has messages for more than 32
+  // waiting futures wakes these in batches, and until the last batch all of
+  // these messages count as theirs. A pending `PollReceive()` of this receiver
   // is cancelled.
   absl::StatusOr<T> TryReceive() {
     StopWaiting();

@@ -175,7 +175,8 @@ class Shared : public Messages<T>, public Core {
   }
 
   // Takes a permit, unless all messages that were sent before the call have
-  // been received, or have been assigned to waiting receivers.
+  // been received, or have been assigned to waiting receivers, or are about to
+  // be assigned after the wakers of others have been called.
   bool TryTakePermit() {
     if (ABSL_PREDICT_TRUE(permits().TryAcquire(1))) return true;
     size_t sent = queue().PushedEnd();
@@ -189,7 +190,9 @@ class Shared : public Messages<T>, public Core {
       sent = std::min(sent, queue().PushedEnd());
       size_t used = queue().ClaimedEnd();
       if (used < sent) used += permits().NotifiedWaiters();
-      if (used >= sent) return permits().TryAcquire(1);
+      if (used >= sent || permits().IsAssigning()) {
+        return permits().TryAcquire(1);
+      }
       back_off.Wait();
       if (permits().TryAcquire(1)) return true;
     }

@@ -58,7 +58,12 @@ void SemaphoreCore::ReleaseToWaiters(size_t n) {
   do {
     WakeList woken;
     n = Assign(n, woken);
+    const bool is_assigning = n > 0 && woken.IsFull();
     first.Catch([&woken] { woken.WakeAll(); });
+    if (ABSL_PREDICT_FALSE(is_assigning)) {
+      const BriefLockHolder lock(mu_);
+      --assigning_;
+    }
   } while (n > 0 && !TryRelease(n));
   first.Rethrow();
 }
@@ -79,7 +84,10 @@ size_t SemaphoreCore::Assign(size_t n, WakeList& woken) {
     notified_.PushBack(front);
     woken.Push(front->TakeWaker());
   }
-  if (!waiters_.IsEmpty()) return n;
+  if (!waiters_.IsEmpty()) {
+    if (n > 0) ++assigning_;
+    return n;
+  }
   // Release pairs with the acquires of TryAcquire and of Enqueue.
   word_.store(n * kPermit, std::memory_order_release);
   return 0;
@@ -90,6 +98,11 @@ size_t SemaphoreCore::NotifiedWaiters() {
   const BriefLockHolder lock(mu_);
   notified_.ForEach([&count](WaitNode*) { ++count; });
   return count;
+}
+
+bool SemaphoreCore::IsAssigning() {
+  const BriefLockHolder lock(mu_);
+  return assigning_ > 0;
 }
 
 void SemaphoreCore::Close() {

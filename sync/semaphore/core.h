@@ -195,6 +195,11 @@ class SemaphoreCore {
   // have not reported them yet. O(number of such waiters).
   size_t NotifiedWaiters();
 
+  // Returns whether a release calls the wakers of `WakeList::kCapacity`
+  // waiters, and will assign the rest of its permits after that. Wakers may
+  // take long, and the caller may be such a waker: do not wait for the permits.
+  bool IsAssigning();
+
   // Returns the number of free permits.
   size_t available() const {
     // Relaxed: the number may change at any moment.
@@ -257,6 +262,8 @@ class SemaphoreCore {
 
   Atomic<uint64_t> word_;
   BriefLock mu_;
+  // Number of releases for which `IsAssigning()` returns true.
+  uint32_t assigning_ ABSL_GUARDED_BY(mu_) = 0;
   // Lists of `Waiter`s. `waiters_` has the waiters that lack permits.
   // `notified_` has the waiters that were given all of their permits and have
   // not been polled with budget since, for task dumps to name them and for
