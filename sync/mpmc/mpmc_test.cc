@@ -472,6 +472,26 @@ TEST(Mpmc, PollingACompleteSendPanics) {
                "mpmc::Sender::Send was polled after");
 }
 
+// A future that is over refers to nothing.
+TEST(Mpmc, PollingACompleteFutureWithoutItsChannelPanics) {
+  std::optional channel = Channel<int>(2);
+  std::vector<int> out;
+  auto send = channel->first.Send(1);
+  auto receive = channel->second.Receive();
+  auto receive_many = channel->second.ReceiveMany(out, 1);
+  EXPECT_TRUE(channel->first.TrySend(2).ok());
+  EXPECT_TRUE(Take(send).ok());
+  EXPECT_EQ(Take(receive), 2);
+  EXPECT_EQ(Take(receive_many), 1u);
+  channel.reset();
+  EXPECT_PANIC(static_cast<void>(PollOnce(send)),
+               "mpmc::Sender::Send was polled after");
+  EXPECT_PANIC(static_cast<void>(PollOnce(receive)),
+               "mpmc::Receiver::Receive was polled after");
+  EXPECT_PANIC(static_cast<void>(PollOnce(receive_many)),
+               "mpmc::Receiver::ReceiveMany was polled after");
+}
+
 TEST(Mpmc, MovingAPendingFuturePanics) {
   auto [tx, rx] = Channel<int>(1);
   auto receive = rx.Receive();

@@ -52,11 +52,8 @@ class [[nodiscard]] ReceiveFuture {
       : shared_(&shared), acquire_(shared.permits(), 1) {}
 
   PollResult<std::optional<T>> Poll(Context& cx) {
-    // An uncontended receiver mostly finds a message. A wrong guess costs no
-    // more than a load.
-    size_t free = shared_->permits().available();
     const PollResult<bool> has_permit =
-        acquire_.Poll(cx, "mpmc::Receiver::Receive", free);
+        acquire_.Poll(cx, "mpmc::Receiver::Receive");
     if (has_permit.IsPending()) return kPending;
     return shared_->Take();
   }
@@ -78,9 +75,8 @@ class [[nodiscard]] ReceiveManyFuture {
 
   PollResult<size_t> Poll(Context& cx) {
     if (limit_ == 0) return size_t{0};
-    size_t free = shared_->permits().available();
     const PollResult<bool> has_permit =
-        acquire_.Poll(cx, "mpmc::Receiver::ReceiveMany", free);
+        acquire_.Poll(cx, "mpmc::Receiver::ReceiveMany");
     if (has_permit.IsPending()) return kPending;
     return Take();
   }
@@ -226,9 +222,8 @@ class BasicReceiver {
       waiter = waiter_.get();
     }
     if (!waiter->acquire_.has_value()) waiter->acquire_.emplace(permits, 1);
-    size_t free = permits.available();
     const PollResult<bool> has_permit =
-        waiter->acquire_->Poll(cx, "mpmc::Receiver::PollReceive", free);
+        waiter->acquire_->Poll(cx, "mpmc::Receiver::PollReceive");
     if (has_permit.IsPending()) return kPending;
     waiter->acquire_.reset();
     return shared_->Take();

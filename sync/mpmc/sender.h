@@ -69,8 +69,7 @@ class [[nodiscard]] SendFromFuture {
         acquire_(shared.places(), 1) {}
 
   PollResult<absl::Status> Poll(Context& cx) {
-    size_t free = shared_->available();
-    const PollResult<bool> has_place = acquire_.Poll(cx, call_, free);
+    const PollResult<bool> has_place = acquire_.Poll(cx, call_);
     if (has_place.IsPending()) return kPending;
     if (ABSL_PREDICT_FALSE(!*has_place ||
                            !shared_->Publish(std::move(*value_)))) {
@@ -104,8 +103,7 @@ class [[nodiscard(
     if (ABSL_PREDICT_FALSE(!acquire_.has_value())) {
       rouse::internal::PanicPolledAfterEnd(kCall);
     }
-    size_t free = shared_->available();
-    const PollResult<bool> has_place = acquire_->Poll(cx, kCall, free);
+    const PollResult<bool> has_place = acquire_->Poll(cx, kCall);
     if (has_place.IsPending()) return kPending;
     if (ABSL_PREDICT_FALSE(!*has_place)) return internal::ClosedError(kCall);
     // Set before the value is sent: a waker may throw after that.

@@ -106,11 +106,12 @@ absl::Status Bounded::CheckCount(size_t n, const char* call) const {
 }
 
 PollResult<bool> PlaceRequest::PollSlowly(Context& cx, const char* call) {
-  if (!acquire_.has_value()) rouse::internal::PanicPolledAfterEnd(call);
-  size_t free = channel_->available();
+  if (!acquire_.has_value() || acquire_->IsDone()) {
+    rouse::internal::PanicPolledAfterEnd(call);
+  }
   // Set before the poll, which may be given places and then throw.
   was_pending_ = true;
-  PollResult<bool> result = acquire_->Poll(cx, call, free);
+  PollResult<bool> result = acquire_->Poll(cx, call);
   was_pending_ = result.IsPending();
   return result;
 }

@@ -258,7 +258,10 @@ class PlaceRequest {
   // the poll is over and the places are the caller's. Otherwise nothing has
   // happened, and the caller must call `PollSlowly()`.
   ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollNow(Context& cx) {
-    if (ABSL_PREDICT_FALSE(!acquire_.has_value())) return false;
+    // The channel of a request that is over may no longer exist.
+    if (ABSL_PREDICT_FALSE(!acquire_.has_value() || !acquire_->IsNew())) {
+      return false;
+    }
     size_t free = channel_->available();
     if (ABSL_PREDICT_FALSE(!acquire_->PollNow(cx, free))) return false;
     // An earlier poll may have had no budget.

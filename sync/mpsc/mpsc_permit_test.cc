@@ -124,6 +124,29 @@ TEST(MpscPermit, AReserveOwnedMayOutliveTheChannelAfterAPollWithoutBudget) {
   }
 }
 
+// A future that is over refers to nothing.
+TEST(MpscPermit, PollingACompleteFutureWithoutItsChannelPanics) {
+  std::optional channel(Channel<int>(3));
+  const Sender<int>& tx = channel->first;
+  auto send = tx.Send(1);
+  auto reserve = tx.Reserve();
+  auto reserve_many = tx.ReserveMany(2);
+  auto reserve_owned = tx.ReserveOwned();
+  EXPECT_TRUE(Take(send).ok());
+  EXPECT_TRUE(Take(reserve).ok());
+  EXPECT_TRUE(Take(reserve_many).ok());
+  EXPECT_TRUE(Take(reserve_owned).ok());
+  channel.reset();
+  EXPECT_PANIC(static_cast<void>(PollOnce(send)),
+               "mpsc::Sender::Send was polled after");
+  EXPECT_PANIC(static_cast<void>(PollOnce(reserve)),
+               "mpsc::Sender::Reserve was polled after");
+  EXPECT_PANIC(static_cast<void>(PollOnce(reserve_many)),
+               "mpsc::Sender::ReserveMany was polled after");
+  EXPECT_PANIC(static_cast<void>(PollOnce(reserve_owned)),
+               "mpsc::Sender::ReserveOwned was polled after");
+}
+
 TEST(MpscPermit, AReserveOwnedMovesAfterAPollWithoutBudget) {
   std::optional channel = Channel<int>(1);
   const Waker waker;

@@ -20,7 +20,6 @@
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/owned_or_ref.h"
-#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/mpsc/core.h"
 #include "rouse/sync/mpsc/permit.h"
 #include "rouse/sync/mpsc/shared.h"
@@ -188,10 +187,6 @@ class [[nodiscard]] ReserveOwnedFuture {
 
   PollResult<absl::StatusOr<OwnedPermit<T>>> Poll(Context& cx) {
     constexpr const char* kCall = "mpsc::Sender::ReserveOwned";
-    // Without the sender the channel may no longer exist.
-    if (ABSL_PREDICT_FALSE(sender_.shared_ == nullptr)) {
-      rouse::internal::PanicPolledAfterEnd(kCall);
-    }
     PollResult<bool> has_place = request_.Poll(cx, kCall);
     if (has_place.IsPending()) return kPending;
     if (!*has_place) return internal::ClosedError(kCall);

@@ -298,6 +298,9 @@ class PendingAcquire {
   // Returns whether the acquire was neither polled nor moved from. The core of
   // any other acquire may no longer exist, unless the acquire waits.
   bool IsNew() const { return state_ == State::kNew; }
+  // Returns whether the acquire is over, or was moved from. The core may no
+  // longer exist, and the next poll is a panic.
+  bool IsDone() const { return state_ == State::kDone; }
 
   // Returns true when the caller owns the permits, and false when the core is
   // closed. If the acquire is polled again after that, the panic names `call`.
@@ -314,6 +317,13 @@ class PendingAcquire {
                                                      size_t& free) {
     if (ABSL_PREDICT_TRUE(PollNow(cx, free))) return true;
     return PollSlowly(cx, call);
+  }
+  // Like `Poll(cx, call, free)`, but loads the number of free permits. The core
+  // of an acquire that is over is left alone.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<bool> Poll(Context& cx,
+                                                     const char* call) {
+    size_t free = IsNew() ? core_->available() : 0;
+    return Poll(cx, call, free);
   }
 
   // Does the part of a first poll that needs neither a lock nor a function
