@@ -12,8 +12,10 @@
 #include "absl/time/time.h"
 #include "rouse/base/any_duration.h"
 #include "rouse/base/exceptions.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
@@ -54,15 +56,13 @@ RateLimiter::RateLimiter(const wheel::Handle& handle, AnyDuration interval,
   handle_ = handle;
 }
 
-Clock& RateLimiter::BoundClock() {
-  if (!handle_.has_value()) handle_ = wheel::Handle::Current();
-  return handle_->clock();
-}
-
-bool RateLimiter::Take(size_t n, Instant now, Instant& when) {
+bool RateLimiter::Take(size_t n, Instant& when) {
   // Does not overflow: n is at most `burst_`.
   const int64_t cost = static_cast<int64_t>(n) * interval_;
   const int64_t capacity = static_cast<int64_t>(burst_) * interval_;
+  const BriefLockHolder lock(mu_);
+  if (!handle_.has_value()) handle_ = wheel::Handle::Current();
+  const Instant now = handle_->clock().Now();
   const Instant full_after = std::max(full_at_, now).PlusNanoseconds(cost);
   when = full_after.PlusNanoseconds(-capacity);
   if (when > now) return false;
@@ -76,28 +76,27 @@ void RateLimiter::EndTurn() {
 }
 
 bool RateLimiter::TryAcquire(size_t n) {
-  if (n > burst_) return false;
-  size_t free = 1;
-  if (!turn_.TryAcquire(1, free)) return false;
-  bool taken;
-  ROUSE_TRY {
-    Instant when;
-    taken = Take(n, BoundClock().Now(), when);
-  }
-  ROUSE_CATCH_ALL {
-    EndTurn();
-    ROUSE_RETHROW;
-  }
-  EndTurn();
-  return taken;
+  Instant when;
+  return n <= burst_ && turn_.CanAcquire(1) && Take(n, when);
 }
 
 PollResult<absl::Status> RateLimiter::AcquireFuture::Poll(Context& cx) {
+  constexpr const char* kCall = "RateLimiter::Acquire";
+  if (is_done_) internal::PanicPolledAfterEnd(kCall);
+  if (turn_.IsNew() && n_ > limiter_->burst_) {
+    is_done_ = true;
+    return absl::InvalidArgumentError(
+        absl::StrCat(kCall, ": ", n_, " units exceed the burst of ",
+                     limiter_->burst_, "; acquire fewer units at once"));
+  }
+  if (turn_.IsNew() && cx.HasBudget() && limiter_->TryAcquire(n_)) {
+    TakeUnitIfAny(cx);
+    is_done_ = true;
+    return absl::OkStatus();
+  }
   if (!has_turn_) {
     size_t free = 1;
-    if (turn_.Poll(cx, "RateLimiter::Acquire", free).IsPending()) {
-      return kPending;
-    }
+    if (turn_.Poll(cx, kCall, free).IsPending()) return kPending;
     has_turn_ = true;
   }
   PollResult<absl::Status> result = PollBucket(cx);
@@ -109,11 +108,6 @@ PollResult<absl::Status> RateLimiter::AcquireFuture::Poll(Context& cx) {
 }
 
 PollResult<absl::Status> RateLimiter::AcquireFuture::PollBucket(Context& cx) {
-  if (n_ > limiter_->burst_) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "RateLimiter::Acquire: ", n_, " units exceed the burst of ",
-        limiter_->burst_, "; acquire fewer units at once"));
-  }
   for (;;) {
     if (sleep_.has_value()) {
       const PollResult<SleepResult> slept = sleep_->Poll(cx);
@@ -121,9 +115,8 @@ PollResult<absl::Status> RateLimiter::AcquireFuture::PollBucket(Context& cx) {
       if (!slept->ok()) return slept->status();
       sleep_.reset();
     }
-    const Instant now = limiter_->BoundClock().Now();
     Instant when;
-    if (limiter_->Take(n_, now, when)) return absl::OkStatus();
+    if (limiter_->Take(n_, when)) return absl::OkStatus();
     sleep_.emplace(SleepUntil(*limiter_->handle_, when));
   }
 }

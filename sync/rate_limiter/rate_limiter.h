@@ -28,10 +28,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "rouse/base/any_duration.h"
+#include "rouse/base/lock/brief_lock.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/sync/semaphore/core.h"
 #include "rouse/timer/instant.h"
@@ -58,9 +61,9 @@ namespace rouse {
 // first poll of an acquire, which the limiter then keeps. In a runtime, tests
 // can therefore pause the time.
 //
-// `RateLimiter` is thread-safe. An acquire that need not wait takes two atomic
-// operations, and reads the clock. Waiting allocates nothing. The limiter must
-// outlive its futures.
+// `RateLimiter` is thread-safe. An acquire that need not wait takes a lock, and
+// reads the clock. Waiting allocates nothing. The limiter must outlive its
+// futures.
 //
 // Acquires are served in the order of their first polls, and an acquire of many
 // units is not overtaken by later acquires of few. Therefore do not keep a
@@ -94,33 +97,33 @@ class RateLimiter {
   // `Panic()`, unless the limiter has a driver.
   AcquireFuture Acquire(size_t n = 1) ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // Takes `n` units and returns true if the bucket has as many now, no task
-  // waits, and no other call is in progress. Otherwise takes nothing and
-  // returns false. A `Panic()` on a thread without a current driver, unless the
-  // limiter has a driver.
+  // Takes `n` units and returns true if the bucket has as many now and no
+  // acquire waits. Otherwise takes nothing and returns false. Calls beside this
+  // call make it fail only by the units that they take. A `Panic()` on a thread
+  // without a current driver, unless the limiter has a driver.
   bool TryAcquire(size_t n = 1);
 
   // Returns the number of units of a full bucket.
   size_t burst() const { return burst_; }
 
  private:
-  // Returns the clock. The caller has the turn.
-  Clock& BoundClock();
-  // Takes `n` units and returns true if the bucket has as many at `now`.
-  // Otherwise sets `when` to the instant at which it will. The caller has the
-  // turn.
-  bool Take(size_t n, Instant now, Instant& when);
+  // Takes `n` units and returns true if the bucket has as many now. Otherwise
+  // sets `when` to the instant at which it will.
+  bool Take(size_t n, Instant& when);
   // Gives the turn to the next future. An exception from its waker is dropped,
   // because the units would be lost by the exception.
   void EndTurn();
 
   const int64_t interval_;  // nanoseconds
   const size_t burst_;
-  // One permit, for the turn to use the members below.
+  // One permit, for the turn to wait until the bucket has enough units. While
+  // no acquire waits, the permit is free.
   internal::SemaphoreCore turn_{1};
+  BriefLock mu_;
+  // Set once, under the lock.
   std::optional<wheel::Handle> handle_;
   // When the bucket is full, if nothing is taken.
-  Instant full_at_;
+  Instant full_at_ ABSL_GUARDED_BY(mu_);
 };
 
 // RateLimiter::AcquireFuture
@@ -130,7 +133,10 @@ class [[nodiscard]] RateLimiter::AcquireFuture {
  public:
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   AcquireFuture(AcquireFuture&& other)
-      : limiter_(other.limiter_), n_(other.n_), turn_(std::move(other.turn_)) {}
+      : limiter_(other.limiter_),
+        n_(other.n_),
+        is_done_(other.is_done_),
+        turn_(std::move(other.turn_)) {}
   AcquireFuture& operator=(AcquireFuture&&) = delete;
   ~AcquireFuture() {
     if (has_turn_) limiter_->EndTurn();
@@ -150,6 +156,7 @@ class [[nodiscard]] RateLimiter::AcquireFuture {
 
   RateLimiter* limiter_;
   size_t n_;
+  bool is_done_ = false;  // without a turn
   bool has_turn_ = false;
   internal::PendingAcquire turn_;
   // Until the bucket has enough units. Set only while the future has the turn.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/base/config.h"
@@ -132,10 +133,39 @@ TEST_F(RateLimiterTest, ACancelledAcquireTakesNothing) {
   EXPECT_EQ(TakeAll(limiter), 2);
 }
 
+// A call takes its units although other calls are in progress.
+TEST_F(RateLimiterTest, CallsBesideEachOtherTakeAllUnits) {
+  constexpr int kCalls = 20'000;
+  RateLimiter limiter(driver_.handle(), absl::Milliseconds(10), 3 * kCalls);
+  const auto count_tries = [&limiter](int& taken) {
+    for (int i = 0; i < kCalls; ++i) taken += limiter.TryAcquire() ? 1 : 0;
+  };
+  int here = 0;
+  int there = 0;
+  int waited_for = 0;
+  std::thread other([&] { count_tries(there); });
+  std::thread acquiring([&] {
+    for (int i = 0; i < kCalls; ++i) {
+      waited_for += PollOnce(limiter.Acquire()).IsReady() ? 1 : 0;
+    }
+  });
+  count_tries(here);
+  other.join();
+  acquiring.join();
+  EXPECT_EQ(here, kCalls);
+  EXPECT_EQ(there, kCalls);
+  EXPECT_EQ(waited_for, kCalls);
+  EXPECT_FALSE(limiter.TryAcquire());
+}
+
 TEST_F(RateLimiterTest, MoreThanTheBurstIsAnError) {
   RateLimiter limiter(absl::Milliseconds(10), 2);
   EXPECT_FALSE(limiter.TryAcquire(3));
   EXPECT_TRUE(absl::IsInvalidArgument(*PollOnce(limiter.Acquire(3))));
+  auto too_many = limiter.Acquire(3);
+  EXPECT_TRUE(absl::IsInvalidArgument(*PollOnce(too_many)));
+  EXPECT_PANIC(static_cast<void>(PollOnce(too_many)),
+               "RateLimiter::Acquire was polled after");
   EXPECT_FALSE(limiter.TryAcquire(std::numeric_limits<size_t>::max()));
   EXPECT_EQ(TakeAll(limiter), 2) << "nothing was taken";
   EXPECT_TRUE(PollOnce(limiter.Acquire(0))->ok());
