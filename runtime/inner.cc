@@ -293,7 +293,7 @@ void RuntimeInner::BlockOnCurrentThread(
     if (was_woken || (has_yielded && !(runs_tasks && worker.IsYielding()))) {
       was_woken |= std::exchange(woken_in_poll, false);
       // This includes the hold of a wake that came after a yield.
-      if (held != nullptr && (was_woken || hold == nullptr)) {
+      if (held != nullptr && (was_woken || !hold.has_value())) {
         hold = held->BeginPoll();
       }
       const ScopedTaskLocals in_scope(locals);
@@ -302,7 +302,7 @@ void RuntimeInner::BlockOnCurrentThread(
       finished = poll(cx);
       woken_in_poll = wake->Take();
       has_yielded = yielded.to_others || woken_in_poll;
-      if (!has_yielded) hold = nullptr;
+      if (!has_yielded) hold.reset();
       if (!runs_tasks) return finished;
       if (has_yielded) {
         worker.BeginYield(/*by_force=*/yielded.by_force && !woken_in_poll);

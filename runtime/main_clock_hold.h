@@ -13,6 +13,7 @@
 #define ROUSE_RUNTIME_MAIN_CLOCK_HOLD_H_
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -27,7 +28,7 @@ namespace rouse::internal {
 // call. Thread-safe.
 class MainClockHold {
  public:
-  using Hold = std::unique_ptr<Clock::AutoAdvanceHold>;
+  using Hold = std::optional<Clock::AutoAdvanceHold>;
 
   // Returns null if the clock does not auto-advance, because no hold is needed
   // then. `owner` keeps `clock` alive.
@@ -43,16 +44,17 @@ class MainClockHold {
   MainClockHold& operator=(const MainClockHold&) = delete;
 
   // Holds the clock for the next poll. Call before the polling thread is
-  // unparked.
-  void OnWake() {
+  // unparked. Does not throw, so that the thread is unparked.
+  void OnWake() noexcept {
     const absl::MutexLock lock(&mu_);
-    if (!ended_ && hold_ == nullptr) hold_ = NewHold();
+    if (!ended_ && !hold_.has_value()) hold_.emplace(clock_);
   }
 
   // Returns the hold of the preceding wake, or a new hold if there was no wake.
   Hold BeginPoll() {
     const absl::MutexLock lock(&mu_);
-    return hold_ != nullptr ? std::move(hold_) : NewHold();
+    if (!hold_.has_value()) hold_.emplace(clock_);
+    return std::exchange(hold_, std::nullopt);
   }
 
   // Releases the hold, because no further poll follows.
@@ -60,12 +62,10 @@ class MainClockHold {
     Hold last;
     const absl::MutexLock lock(&mu_);
     ended_ = true;
-    last = std::move(hold_);
+    last = std::exchange(hold_, std::nullopt);
   }
 
  private:
-  Hold NewHold() { return std::make_unique<Clock::AutoAdvanceHold>(clock_); }
-
   const std::shared_ptr<const void> owner_;
   Clock& clock_;
   absl::Mutex mu_;

@@ -178,7 +178,8 @@ class Scheduler final : public task::Schedule {
   // ---- For the queues.
 
   // Wakes a worker if the worker is parked. The worker must no longer be marked
-  // as asleep.
+  // as asleep: no other call would wake it, so this one needs no memory, and
+  // does not throw.
   void UnparkWorker(size_t worker);
   // Returns the number of polls that a worker has begun.
   uint64_t PollsBegun(size_t worker) const;

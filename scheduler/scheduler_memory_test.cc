@@ -3,8 +3,10 @@
 //
 // A scheduler when memory is lacking.
 
+#include <functional>
 #include <memory>
-#include <new>
+#include <thread>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
@@ -25,65 +27,87 @@ namespace rouse::scheduler {
 namespace {
 
 struct Control {
-  task::Header* task = nullptr;
-  bool has_failed = false;
-  bool was_notified = false;
+  std::function<void()> park;
+  bool is_unparked = false;
 };
 
-// A driver that queues a task while it is parked in, first in vain for lack of
-// memory.
-class FailingDriver final : public AnyDriver {
+// A driver that calls a function when a worker parks in it.
+class TestDriver final : public AnyDriver {
  public:
-  explicit FailingDriver(Control* control) : control_(control) {}
+  explicit TestDriver(Control* control) : control_(control) {}
 
-  void Park() override {
-    Worker& worker = *Worker::Current();
-    EventCount& event = worker.scheduler().awake_event();
-    event.PrepareWait();
-    {
-      const FailingAllocation failing(0);
-      try {
-        worker.Schedule(control_->task);
-      } catch (const std::bad_alloc&) {
-        control_->has_failed = true;
-      }
-    }
-    control_->was_notified = !event.IsAwaited();
-    worker.Schedule(control_->task);
-  }
+  void Park() override { control_->park(); }
   void ParkFor(absl::Duration) override {}
   void Shutdown() override {}
-  void Unpark() const override {}
+  void Unpark() const override { control_->is_unparked = true; }
 
  private:
   Control* const control_;
 };
 
-// The worker is marked as awake, whether or not it could hold the clock.
-TEST(SchedulerMemory, AWorkerThatCannotHoldTheClockWakesTheWatchdog) {
-  Control control;
-  auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
-  auto* const scheduler = new Scheduler(
-      std::make_unique<FailingDriver>(&control), {.clock = clock});
+// A scheduler with an auto-advancing clock, which workers hold while they are
+// awake, and a worker that parks once, and finds `task_` afterwards.
+class SchedulerMemoryTest : public testing::Test {
+ protected:
+  SchedulerMemoryTest() {
+    auto clock = std::make_shared<Clock>();
+    clock->Pause();
+    clock->SetAutoAdvance(true);
+    scheduler_ = new Scheduler(std::make_unique<TestDriver>(&control_),
+                               {.clock = clock});
+    scheduler_
+        ->Spawn([this]() -> Co<> {
+          has_run_ = true;
+          co_return;
+        })
+        .Detach();
+    // Hidden until the worker is in the driver.
+    task_ = scheduler_->queues().Of(0).PopGlobal();
+  }
+  ~SchedulerMemoryTest() override {
+    scheduler_->Close();
+    scheduler_->CancelAll();
+    scheduler_->Unref();
+  }
+
+  // Runs the worker, which calls `park` in the driver.
+  void Run(std::function<void()> park) {
+    control_.park = std::move(park);
+    scheduler_->worker(0).RunUntil([this] { return has_run_; });
+  }
+
+  Control control_;
+  Scheduler* scheduler_;
+  task::Header* task_;
+  bool has_run_ = false;
+};
+
+// The driver queues a task. The worker is marked as awake, and holds the clock.
+TEST_F(SchedulerMemoryTest, AWorkerIsWokenInItsDriverWithoutMemory) {
   ThreadParker watchdog;
-  scheduler->awake_event().SetWaiter(watchdog.unparker());
-  bool has_run = false;
-  scheduler
-      ->Spawn([&has_run]() -> Co<> {
-        has_run = true;
-        co_return;
-      })
-      .Detach();
-  // Hidden until the worker is in the driver.
-  control.task = scheduler->queues().Of(0).PopGlobal();
-  scheduler->worker(0).RunUntil([&has_run] { return has_run; });
-  EXPECT_TRUE(control.has_failed);
-  EXPECT_TRUE(control.was_notified);
-  scheduler->Close();
-  scheduler->CancelAll();
-  scheduler->Unref();
+  EventCount& event = scheduler_->awake_event();
+  event.SetWaiter(watchdog.unparker());
+  bool was_notified = false;
+  Run([&] {
+    event.PrepareWait();
+    const FailingAllocation failing(0);
+    Worker::Current()->Schedule(task_);
+    was_notified = !event.IsAwaited();
+    EXPECT_FALSE(failing.has_failed());
+  });
+  EXPECT_TRUE(was_notified);
+}
+
+// Otherwise the worker would sleep on, and count as awake.
+TEST_F(SchedulerMemoryTest, AWorkerIsUnparkedWithoutMemory) {
+  Run([this] {
+    std::thread([this] {
+      const FailingAllocation failing(0);
+      scheduler_->Submit(task_);
+      EXPECT_FALSE(failing.has_failed());
+    }).join();
+    EXPECT_TRUE(control_.is_unparked);
+  });
 }
 
 }  // namespace

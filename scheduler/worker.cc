@@ -478,7 +478,6 @@ void Worker::Park() {
 void Worker::EndSleep() {
   aside_ &= ~kSleeping;
   was_woken_ = queues_.Awake();
-  // Before the hold, which fails if memory is lacking.
   scheduler_.awake_event().Notify();
   HoldClock();
 }

@@ -28,7 +28,7 @@
 
 #include <atomic>
 #include <cstddef>
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -67,14 +67,16 @@ class WorkerClock {
   // Marks the worker as no longer run, and ends the hold.
   void End() {
     // Destroyed after the lock has been released.
-    std::unique_ptr<Clock::AutoAdvanceHold> hold;
+    std::optional<Clock::AutoAdvanceHold> hold;
     const ThreadMutexLock lock(&mu_);
     is_run_ = false;
     hold = TakeHold();
   }
 
-  // Keeps the clock from auto-advancing until the worker is idle again.
-  void Hold() {
+  // Keeps the clock from auto-advancing until the worker is idle again. Does
+  // not allocate, and does not throw: a woken worker must be unparked after
+  // this.
+  void Hold() noexcept {
     if (clock_ != nullptr && clock_->HasAutoAdvance()) HoldNow();
   }
 
@@ -87,39 +89,39 @@ class WorkerClock {
     // the worker in the meantime, and relies on the hold.
     if (!has_hold_.load(std::memory_order_relaxed)) return;
     // Destroyed after the lock has been released.
-    std::unique_ptr<Clock::AutoAdvanceHold> hold;
+    std::optional<Clock::AutoAdvanceHold> hold;
     const ThreadMutexLock lock(&mu_);
     // A thread that has woken the worker in the meantime relies on the hold.
     if (idle.IsAsleep(worker)) {
       hold = TakeHold();
-      if (checked && hold != nullptr) hold->SetChecked();
+      if (checked && hold.has_value()) hold->SetChecked();
     }
   }
 
  private:
-  ABSL_ATTRIBUTE_NOINLINE void HoldNow() {
+  ABSL_ATTRIBUTE_NOINLINE void HoldNow() noexcept {
     const ThreadMutexLock lock(&mu_);
     // A thread may wake a worker so late that no thread runs the worker any
     // more.
-    if (!is_run_ || hold_ != nullptr) return;
-    hold_ = std::make_unique<Clock::AutoAdvanceHold>(*clock_);
+    if (!is_run_ || hold_.has_value()) return;
+    hold_.emplace(*clock_);
     // Relaxed: the unpark of the worker orders the store before `Release()`.
     has_hold_.store(true, std::memory_order_relaxed);
   }
 
-  std::unique_ptr<Clock::AutoAdvanceHold> TakeHold()
+  std::optional<Clock::AutoAdvanceHold> TakeHold()
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     // Relaxed: at worst, the next park takes the lock in vain.
     has_hold_.store(false, std::memory_order_relaxed);
-    return std::move(hold_);
+    return std::exchange(hold_, std::nullopt);
   }
 
   Clock* const clock_;
   ThreadMutex mu_;
   // True while a thread runs the worker.
   bool is_run_ ABSL_GUARDED_BY(mu_) = false;
-  std::unique_ptr<Clock::AutoAdvanceHold> hold_ ABSL_GUARDED_BY(mu_);
-  // True if `hold_` is not null. Written under the lock. A worker whose clock
+  std::optional<Clock::AutoAdvanceHold> hold_ ABSL_GUARDED_BY(mu_);
+  // True if `hold_` has a value. Written under the lock. A worker whose clock
   // does not auto-advance parks without taking the lock.
   Atomic<bool> has_hold_{false};
 };

@@ -172,7 +172,7 @@ MODEL_TEST(WorkerClock, IsNotHeldDuringAPark, .spurious_failures = 0) {
 }
 
 MODEL_MUTANTS(WorkerClock, "scheduler/worker_clock.",
-              "WorkerClock::TakeHold at worker_clock.h:113: store skipped: the "
+              "WorkerClock::TakeHold at worker_clock.h:115: store skipped: the "
               "next park takes the lock in vain");
 
 }  // namespace

@@ -32,6 +32,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -270,10 +271,20 @@ class [[nodiscard(
     "the clock is held only while the hold exists")]] Clock::AutoAdvanceHold {
  public:
   // `clock` must outlive the hold.
-  explicit AutoAdvanceHold(Clock& clock) : clock_(clock) { clock_.Hold(); }
-  AutoAdvanceHold(const AutoAdvanceHold&) = delete;
-  AutoAdvanceHold& operator=(const AutoAdvanceHold&) = delete;
-  ~AutoAdvanceHold() { clock_.Release(checked_); }
+  explicit AutoAdvanceHold(Clock& clock) : clock_(&clock) { clock.Hold(); }
+  // A hold that was moved from holds nothing, and can only be assigned and
+  // destroyed.
+  AutoAdvanceHold(AutoAdvanceHold&& other) noexcept
+      : clock_(std::exchange(other.clock_, nullptr)),
+        checked_(other.checked_) {}
+  AutoAdvanceHold& operator=(AutoAdvanceHold other) noexcept {
+    std::swap(clock_, other.clock_);
+    std::swap(checked_, other.checked_);
+    return *this;
+  }
+  ~AutoAdvanceHold() {
+    if (clock_ != nullptr) clock_->Release(checked_);
+  }
 
   // Notes that the holder has checked for events of the operating system, after
   // everything else that the holder did. The hold then requires no other check.
@@ -281,7 +292,7 @@ class [[nodiscard(
   void SetChecked() { checked_ = true; }
 
  private:
-  Clock& clock_;
+  Clock* clock_;  // null: moved from
   bool checked_ = false;
 };
 

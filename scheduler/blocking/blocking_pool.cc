@@ -162,15 +162,13 @@ void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
     const ThreadMutexLock lock(&mu_);
     closed = closed_;
     if (!closed) {
-      failed = BeginWork();
-      if (failed.ok()) {
-        queue_.Push(task);
-        ++queue_depth_;
-        if (mandatory) mandatory_.PushBack(task);
-        failed = CallThread();
-        // The pool has no thread, so the call is alone in the queue.
-        if (!failed.ok()) Pop();
-      }
+      BeginWork();
+      queue_.Push(task);
+      ++queue_depth_;
+      if (mandatory) mandatory_.PushBack(task);
+      failed = CallThread();
+      // The pool has no thread, so the call is alone in the queue.
+      if (!failed.ok()) Pop();
     }
   }
   if (closed) {
@@ -407,22 +405,18 @@ bool BlockingPool::JoinThreads(absl::Duration limit) {
   return false;
 }
 
-absl::Status BlockingPool::BeginWork() {
+void BlockingPool::BeginWork() {
   ++work_;
-  if (clock_hold_ != nullptr || options_.clock == nullptr ||
+  if (clock_hold_.has_value() || options_.clock == nullptr ||
       !options_.clock->HasAutoAdvance()) {
-    return absl::OkStatus();
+    return;
   }
-  ROUSE_TRY {
-    clock_hold_ = std::make_unique<Clock::AutoAdvanceHold>(*options_.clock);
-    return absl::OkStatus();
-  }
-  ROUSE_CATCH_ALL { return out_of_memory_; }
+  clock_hold_.emplace(*options_.clock);
 }
 
 BlockingPool::ClockHold BlockingPool::EndWork(size_t count) {
   work_ -= count;
-  return work_ == 0 ? std::move(clock_hold_) : nullptr;
+  return work_ == 0 ? std::exchange(clock_hold_, std::nullopt) : std::nullopt;
 }
 
 void BlockingPool::WorkEnded(size_t count) {

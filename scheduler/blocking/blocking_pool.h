@@ -210,7 +210,7 @@ class BlockingPool final : public task::Schedule {
 
   struct Member;
   struct Sleeper;
-  using ClockHold = std::unique_ptr<Clock::AutoAdvanceHold>;
+  using ClockHold = std::optional<Clock::AutoAdvanceHold>;
 
   explicit BlockingPool(BlockingOptions options);
   ~BlockingPool() override;
@@ -250,9 +250,8 @@ class BlockingPool final : public task::Schedule {
   // Waits for the threads of a closed pool, unless a call is in progress.
   void LeaveBehind(absl::Duration limit);
 
-  // Counts a new call as work. If this fails, the work must be ended all the
-  // same.
-  absl::Status BeginWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Counts a new call as work.
+  void BeginWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Counts `count` calls as ended, for any reason.
   void WorkEnded(size_t count);
   // Like `WorkEnded()`, with the lock held. The result must be destroyed after
