@@ -658,9 +658,11 @@ rouse_library(sync
     sync/cancellation/cancellation_token.h
     sync/cancellation/with_cancellation.h
     sync/cancellation_token.h
+    sync/internal/block_chain.h
     sync/internal/closed_event.h
     sync/internal/handle_ptr.h
     sync/internal/pending_wait.h
+    sync/internal/sender_counts.h
     sync/internal/stream_waiter.h
     sync/internal/wait_node.h
     sync/keyed/mutex_map.h
@@ -718,6 +720,7 @@ rouse_library(sync
     sync/internal/closed_event.cc
     sync/internal/handle_ptr.cc
     sync/internal/pending_wait.cc
+    sync/internal/sender_counts.cc
     sync/internal/wait_node.cc
     sync/mpmc/core.cc
     sync/mpsc/core.cc

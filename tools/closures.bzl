@@ -16,7 +16,7 @@ load("//tools:rouse_script_test.bzl", "rouse_script_test")
 # and neither is //tools:library_headers. A library that depends on GoogleTest cannot be listed: a query follows every branch
 # of a select(), and some branches of GoogleTest name repositories that nobody declares.
 CLOSURES = {
-    "//:rouse": "base 32, waker 7, future 47, io 26, sync 31, reactor 24, timer 21, scheduler 34, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
+    "//:rouse": "base 31, waker 7, future 47, io 26, sync 33, reactor 24, timer 21, scheduler 34, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
     "//base/log:absl_vlog": "base 2, absl 85",
     "//base/log:vlog": "base 1, absl 2",
@@ -211,9 +211,9 @@ CLOSURES = {
     "//sync:barrier": "base 12, waker 2, sync 3, absl 41",
     "//sync:broadcast": "base 24, waker 5, future 2, sync 5, absl 79",
     "//sync:cancellation_token": "base 13, waker 2, future 3, sync 3, absl 41",
-    "//sync:mpmc": "base 19, waker 5, future 3, sync 6, absl 77",
-    "//sync:mpsc": "base 19, waker 5, future 4, sync 6, absl 77",
-    "//sync:mpsc_send_timeout": "base 20, waker 5, future 4, sync 7, timer 11, absl 77",
+    "//sync:mpmc": "base 19, waker 5, future 3, sync 8, absl 77",
+    "//sync:mpsc": "base 19, waker 5, future 4, sync 8, absl 77",
+    "//sync:mpsc_send_timeout": "base 20, waker 5, future 4, sync 9, timer 11, absl 77",
     "//sync:mutex": "base 18, waker 5, future 3, sync 5, absl 77",
     "//sync:mutex_map": "base 18, waker 5, future 3, sync 4, absl 93",
     "//sync:notify": "base 13, waker 2, sync 3, absl 41",

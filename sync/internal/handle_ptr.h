@@ -6,7 +6,8 @@
 // -----------------------------------------------------------------------------
 //
 // The sender or the receiver of a channel refers to the channel with a
-// `HandlePtr`. Internal to this folder.
+// `HandlePtr`, or with a `CountedHandlePtr` if the handle can be copied.
+// Internal to `sync/`.
 
 #ifndef ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_
 #define ROUSE_SYNC_INTERNAL_HANDLE_PTR_H_
@@ -14,6 +15,7 @@
 #include "rouse/base/cxx20.h"
 
 #include <string_view>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
@@ -53,6 +55,46 @@ class HandlePtr {
   }
 
   T* pointer_;
+};
+
+// What a `CountedHandlePtr` counts. Templates, because a message may hold a
+// handle of its own channel, and is incomplete then.
+struct CountSenders {
+  static void Add(auto& channel) { channel.AddSender(); }
+  static void Drop(auto& channel) { channel.DropSender(); }
+};
+struct CountWeakSenders {
+  static void Add(auto& channel) { channel.AddWeakSender(); }
+  static void Drop(auto& channel) { channel.DropWeakSender(); }
+};
+struct CountReceivers {
+  static void Add(auto& channel) { channel.AddReceiver(); }
+  static void Drop(auto& channel) { channel.DropReceiver(); }
+};
+
+// CountedHandlePtr
+//
+// A `HandlePtr` of a handle that is counted: each pointer stands for a handle.
+// A copy calls `Count::Add()`, and the destructor calls `Count::Drop()`.
+template <class T, const auto& kHandle, class Count>
+class CountedHandlePtr : public HandlePtr<T, kHandle> {
+  using Base = HandlePtr<T, kHandle>;
+
+ public:
+  // Takes over a handle that was counted. `pointer` may be null.
+  explicit CountedHandlePtr(T* pointer) : Base(pointer) {}
+  CountedHandlePtr(const CountedHandlePtr& other) : Base(other) {
+    if (*this != nullptr) Count::Add(**this);
+  }
+  CountedHandlePtr(CountedHandlePtr&& other) noexcept
+      : Base(std::exchange(static_cast<Base&>(other), nullptr)) {}
+  CountedHandlePtr& operator=(CountedHandlePtr other) noexcept {
+    std::swap(static_cast<Base&>(*this), static_cast<Base&>(other));
+    return *this;
+  }
+  ~CountedHandlePtr() {
+    if (*this != nullptr) Count::Drop(**this);
+  }
 };
 
 }  // namespace rouse::internal

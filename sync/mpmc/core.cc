@@ -20,44 +20,17 @@ absl::Status ClosedError(const char* call) {
                    "destroyed, or a receiver has closed the channel"));
 }
 
-bool ChannelCore::TryAddSender() {
-  // Relaxed, in all cases: the count publishes nothing.
-  uint64_t counts = counts_.load(std::memory_order_relaxed);
-  do {
-    if (counts / kSender == 0) return false;
-    if (HasTooManySenders(counts)) PanicTooMany();
-  } while (!counts_.compare_exchange_weak(counts, counts + kSender,
-                                          std::memory_order_relaxed,
-                                          std::memory_order_relaxed));
-  return true;
-}
-
-void ChannelCore::AddWeakSender() {
-  // Relaxed: the caller has a sender or a weak sender.
-  const uint64_t counts =
-      counts_.fetch_add(kWeakSender, std::memory_order_relaxed);
-  if (counts % kSender / kWeakSender >= kMaxCount) TakeBack(kWeakSender);
-}
-
 void ChannelCore::AddReceiver() {
+  constexpr uint64_t kMaxReceivers = uint64_t{1} << 30;
   // Relaxed: the caller has a receiver.
-  if (receivers_.fetch_add(1, std::memory_order_relaxed) < kMaxCount) return;
+  if (receivers_.fetch_add(1, std::memory_order_relaxed) < kMaxReceivers) {
+    return;
+  }
   // Relaxed: the caller has a receiver, so the count does not reach its end.
   receivers_.fetch_sub(1, std::memory_order_relaxed);
-  PanicTooMany();
-}
-
-void ChannelCore::TakeBack(uint64_t added) {
-  // Relaxed: the caller has another reference, so the count does not reach its
-  // end.
-  counts_.fetch_sub(added, std::memory_order_relaxed);
-  PanicTooMany();
-}
-
-void ChannelCore::PanicTooMany() {
   Panic(
-      "mpmc::Channel: a channel has at most 2^30 senders and 2^30 receivers; "
-      "destroy unused ones");
+      "mpmc::Receiver: a channel has at most 2^30 receivers; destroy unused "
+      "ones");
 }
 
 Bounded::Bounded(size_t capacity) : places_(capacity), capacity_(capacity) {

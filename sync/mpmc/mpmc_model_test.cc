@@ -8,9 +8,7 @@
 // semaphore (sync/semaphore/) show that waiters are woken in order, and that a
 // cancelled waiter passes its permits on.
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <set>
 #include <utility>
@@ -18,7 +16,6 @@
 #include "absl/status/status.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/mpmc/mpmc.h"
-#include "rouse/testing/model/atomic.h"
 #include "rouse/testing/model/cell.h"
 #include "rouse/testing/model/check.h"
 #include "rouse/testing/model/gtest.h"
@@ -498,7 +495,7 @@ MODEL_TEST(Mpmc, BlocksAreReused, .spurious_failures = 0) {
 
 MODEL_MUTANTS(Mpmc,
               "sync/mpmc/core.|sync/mpmc/shared.|sync/mpmc/sender.|"
-              "sync/mpmc/receiver.");
+              "sync/mpmc/receiver.|sync/internal/sender_counts.");
 
 }  // namespace
 }  // namespace rouse::mpmc

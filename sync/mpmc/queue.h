@@ -19,32 +19,24 @@
 //
 // # The protocol
 //
-// Positions count from 0. Position p is slot p % kBlockSlots of the block that
-// starts at p - p % kBlockSlots. Blocks form a chain.
+// A push claims a position, and makes its slot ready: see block_chain.h. Pushes
+// may finish in any order, but receivers must not claim a slot that is not
+// ready. Therefore the messages are counted in order: the *ready prefix* are
+// the positions before the first position that is not ready. The push that
+// fills the gap at the end of the prefix extends the prefix over all ready
+// slots behind the gap, and reports their number.
 //
-// A push claims a position at `tail_`, finds or appends the block of the
-// position, in a search from `block_tail_`, writes the slot, and sets the ready
-// bit of the slot. Pushes may finish in any order, but receivers must not claim
-// a slot that is not ready. Therefore the messages are counted in order: the
-// *ready prefix* are the positions before the first position that is not ready.
-// The push that fills the gap at the end of the prefix extends the prefix over
-// all ready slots behind the gap, and reports their number.
+// Further bits of the `state` of a block:
 //
-// The `state` of a block:
-//
-//   bits 0 .. 31   the slots that are ready
 //   kOpen          all blocks before this block are ready in full, so the
 //                  prefix ends in this block, or behind it
-//   kReleased      no push that begins from now on visits this block
 //   the top bits   the number of slots before the end of the channel, if the
 //                  channel ends in this block or right behind it; 0 otherwise
 //
 //   From         To          By
-//   not ready    ready       the push that has the position
 //   not open     open        the push that extends the prefix up to this block.
 //                            The first block is open from the start.
 //   no end       an end      Close(), in the block of the last position
-//   linked       released    the push that moved `block_tail_` past the block
 //
 // The steps are read-modify-writes of one word. The last step of those that
 // make the prefix longer sees all the others: a ready bit in an open block, if
@@ -70,18 +62,16 @@
 //
 // # Blocks in use
 //
-// Two pointers lead into the chain. `block_tail_` never passes a block with a
-// slot that is not ready, and `block_head_` never passes a block with a slot
-// that was not taken. Therefore no search begins behind its position. But a
-// thread may have read a pointer and be slow. So the thread that has moved a
-// pointer past a block reads the position counter, with a read-modify-write
-// that releases, and writes it into the block (`pushes_before`,
-// `claims_before`). A thread that claims a position later acquires the counter
-// from that step, and begins its search behind the block. A thread that claimed
-// an earlier position has not taken it, or has not pushed it, until it is done
-// with its search. `Reclaim()` frees a block when both pointers are past it and
-// all positions before both numbers were taken. `Reclaim()` holds a lock: it
-// runs about twice for each block.
+// Receivers search for their blocks as pushes do (block_chain.h), but from
+// `block_head_`, which never passes a block with a slot that was not taken. The
+// thread that has moved `block_head_` past a block reads `head_`, with a
+// read-modify-write that releases, and writes the number of claimed positions
+// into the block (`claims_before`). A claim that is made later acquires `head_`
+// from that step, and begins its search behind the block. A claim that was made
+// earlier has not taken its message until it is done with its search.
+// `Reclaim()` frees a block when it is released, `block_head_` is past it, and
+// all positions before `pushes_before` and `claims_before` were taken.
+// `Reclaim()` holds a lock: it runs about twice for each block.
 //
 // If `Reclaim()` must leave a block, some message was not taken yet: one before
 // the numbers, or that of the push that is moving `block_tail_`. `Reclaim()`
@@ -113,13 +103,13 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
-#include "absl/base/macros.h"
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
+#include "rouse/sync/internal/block_chain.h"
 
 namespace rouse::mpmc::internal {
 
@@ -137,32 +127,20 @@ inline constexpr size_t kEndPermits = size_t{1} << 58;
 inline constexpr size_t kRefused = std::numeric_limits<size_t>::max();
 
 // A block of a queue.
-template <class T, size_t kSlots>
-struct QueueBlock {
-  union Slot {
-    Slot() {}
-    ~Slot() {}
-    T value;
-  };
+template <class T, size_t kCount>
+struct QueueBlock : rouse::internal::ChainedBlock<QueueBlock<T, kCount>> {
+  using rouse::internal::ChainedBlock<QueueBlock>::ChainedBlock;
 
-  QueueBlock(size_t position, uint64_t initial_state)
-      : state(initial_state), start(position) {}
+  static constexpr size_t kSlots = kCount;
+  // The top bits of `taken` begin here.
+  static constexpr int kAskShift = 58;
+  static constexpr uint64_t kAskForFirst = uint64_t{1} << kAskShift;
 
-  Atomic<uint64_t> state;
-  Atomic<QueueBlock*> next{nullptr};
-  // Written before the block is appended.
-  Cell<size_t> start;
-  // Written before kReleased is set, by the same thread.
-  Cell<size_t> pushes_before;
   // Guarded by the lock of the queue.
   Cell<size_t> claims_before;
   // Changed by receivers only.
   Atomic<uint64_t> taken{kAskForFirst};
-  Cell<Slot> slots[kSlots];
-
-  // The top bits of `taken` begin here.
-  static constexpr int kAskShift = 58;
-  static constexpr uint64_t kAskForFirst = uint64_t{1} << kAskShift;
+  Cell<rouse::internal::MessageSlot<T>> slots[kSlots];
 };
 
 // Queue
@@ -170,13 +148,22 @@ struct QueueBlock {
 // Thread-safe, except for the destructor. If memory runs out the program ends,
 // because a claimed position cannot be given back. No function throws.
 template <class T, size_t kSlots = kBlockSlots>
-class Queue {
+class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
   static_assert(
       std::is_nothrow_move_constructible_v<T> &&
           std::is_nothrow_destructible_v<T>,
       "the move constructor and the destructor of a message must not throw");
 
   using Block = QueueBlock<T, kSlots>;
+  using Chain = rouse::internal::BlockChain<Block>;
+  using Chain::block_tail_;
+  using Chain::kAllSlots;
+  using Chain::kNoMore;
+  using Chain::kPosition;
+  using Chain::kReleased;
+  using Chain::NextOf;
+  using Chain::SlotBit;
+  using Chain::tail_;
 
  public:
   Queue() = default;
@@ -324,15 +311,8 @@ class Queue {
  private:
   static_assert(kSlots <= 32);
   static constexpr uint64_t kOpen = uint64_t{1} << 32;
-  static constexpr uint64_t kReleased = uint64_t{1} << 33;
   static constexpr int kEndShift = 58;
-  static constexpr uint64_t kAllSlots = (uint64_t{1} << kSlots) - 1;
 
-  // A bit of `tail_`: no more values are accepted.
-  static constexpr uint64_t kNoMore = 1;
-  static constexpr uint64_t kPosition = 2;
-
-  static constexpr uint64_t SlotBit(size_t slot) { return uint64_t{1} << slot; }
   // Returns the number of slots before the first whose bit is not set.
   static size_t FirstSlots(uint64_t word) {
     return std::countr_one(word & kAllSlots);
@@ -372,55 +352,8 @@ class Queue {
     }
   }
 
-  // Returns the block with the first position `start`. The caller has claimed a
-  // position in the block, or holds the lock.
   Block* Find(size_t start) {
-    // Acquire pairs with the release in FindFrom: the block is fully
-    // constructed.
-    Block* const block = block_tail_.load(std::memory_order_acquire);
-    if (ABSL_PREDICT_TRUE(block != nullptr && block->start.Read() == start)) {
-      return block;
-    }
-    return FindFrom(block, start);
-  }
-
-  ABSL_ATTRIBUTE_NOINLINE Block* FindFrom(Block* block, size_t start) {
-    bool moves_tail = true;
-    if (block == nullptr) {
-      block = First();
-      if (start == 0) {
-        // Release pairs with the acquire of Find. A store is enough: until this
-        // push has made its slot ready, `block_tail_` does not pass the block.
-        block_tail_.store(block, std::memory_order_release);
-        return block;
-      }
-      moves_tail = false;
-    }
-    do {
-      Block* const next = NextOf(block);
-      // Acquire pairs with the releases of Push. The owners of these slots have
-      // found the block, and have done the store above if they had to.
-      moves_tail = moves_tail && (block->state.load(std::memory_order_acquire) &
-                                  kAllSlots) == kAllSlots;
-      if (moves_tail) {
-        Block* expected = block;
-        // Release pairs with the acquire of Find. Relaxed on failure: another
-        // push has moved `block_tail_`, and continues to move it.
-        moves_tail = block_tail_.compare_exchange_strong(
-            expected, next, std::memory_order_release,
-            std::memory_order_relaxed);
-      }
-      if (moves_tail) {
-        // Release pairs with the acquire of Push; see the comment there.
-        block->pushes_before.Write() =
-            tail_.fetch_add(0, std::memory_order_release) / kPosition;
-        // Release pairs with the acquire of Reclaim, which reads
-        // `pushes_before`.
-        block->state.fetch_or(kReleased, std::memory_order_release);
-      }
-      block = next;
-    } while (block->start.Read() != start);
-    return block;
+    return Chain::Find(start, [this] { return First(); });
   }
 
   // Returns the block of a claimed position. The position is ready, so all
@@ -451,31 +384,6 @@ class Queue {
     }
     delete made;
     return first;
-  }
-
-  // Returns the block after `block`, and appends a block if there is none.
-  static Block* NextOf(Block* block) {
-    // Acquire pairs with the release of Append: the block is fully constructed.
-    Block* next = block->next.load(std::memory_order_acquire);
-    if (ABSL_PREDICT_TRUE(next != nullptr)) return next;
-    auto* const appended = new Block(0, 0);
-    next = Append(block, appended);
-    if (next == nullptr) return appended;
-    delete appended;  // another thread was quicker
-    return next;
-  }
-
-  // Makes `appended` the block after `last` and returns null, if `last` has no
-  // next block. Otherwise returns the next block of `last`.
-  static Block* Append(Block* last, Block* appended) {
-    appended->start.Write() = last->start.Read() + kSlots;
-    Block* next = nullptr;
-    // Release pairs with the acquires of the threads that visit the block: the
-    // block is fully constructed. Acquire, on failure, pairs with the same
-    // release.
-    last->next.compare_exchange_strong(
-        next, appended, std::memory_order_release, std::memory_order_acquire);
-    return next;
   }
 
   // Frees the blocks that no thread can reach any more. Called by a take after
@@ -559,25 +467,11 @@ class Queue {
     block->state.store(0, std::memory_order_relaxed);
     block->next.store(nullptr, std::memory_order_relaxed);
     block->taken.store(Block::kAskForFirst, std::memory_order_relaxed);
-    // Acquire pairs with the release in FindFrom: the block is fully
-    // constructed. The lock keeps the block.
-    Block* last = block_tail_.load(std::memory_order_acquire);
-    for (int tries = 0; tries < kAppendTries; ++tries) {
-      last = Append(last, block);
-      if (last == nullptr) return;
-    }
-    delete block;
+    // The lock keeps the block to which `block_tail_` points.
+    Chain::AppendSpare(block);
   }
 
-  // Number of attempts to append a spare block, each attempt a block further.
-  // If more blocks are ahead, the chain has enough blocks, and the spare block
-  // is deleted.
-  static constexpr int kAppendTries = 3;
-
-  // ---- Changed by senders.
-  alignas(ABSL_CACHELINE_SIZE) Atomic<uint64_t> tail_{0};
-  // Null before the first push.
-  Atomic<Block*> block_tail_{nullptr};
+  // ---- Changed by senders, like the members of the chain.
   // The first block ever. Used only while one of the other pointers is null.
   Atomic<Block*> first_{nullptr};
 

@@ -162,22 +162,15 @@ class BasicReceiver {
     std::optional<rouse::internal::PendingAcquire> acquire_;
   };
 
-  BasicReceiver(const BasicReceiver& other) : shared_(other.shared_) {
-    if (shared_ != nullptr) shared_->AddReceiver();
-  }
-  BasicReceiver(BasicReceiver&& other) noexcept
-      : shared_(std::exchange(other.shared_, nullptr)),
-        waiter_(std::move(other.waiter_)) {}
+  // A pending poll stays with `other`.
+  BasicReceiver(const BasicReceiver& other) : shared_(other.shared_) {}
+  BasicReceiver(BasicReceiver&& other) noexcept = default;
   BasicReceiver& operator=(BasicReceiver other) noexcept {
     std::swap(shared_, other.shared_);
     std::swap(waiter_, other.waiter_);
     return *this;
   }
-  ~BasicReceiver() {
-    if (shared_ == nullptr) return;
-    waiter_.reset();
-    shared_->DropReceiver();
-  }
+  ~BasicReceiver() = default;
 
   // Returns a future of the next message as a `std::optional<T>`, or of
   // `std::nullopt` when no more messages will arrive. A pending `PollReceive()`
@@ -303,16 +296,20 @@ class BasicReceiver {
   template <class, class>
   friend class internal::Ends;
 
+  using Shared = internal::Shared<T, Core>;
+
   // Adopts a count.
-  explicit BasicReceiver(internal::Shared<T, Core>* shared) : shared_(shared) {}
+  explicit BasicReceiver(Shared* shared) : shared_(shared) {}
 
   void StopWaiting() {
     if (ABSL_PREDICT_FALSE(waiter_ != nullptr)) waiter_->acquire_.reset();
   }
 
-  rouse::internal::HandlePtr<internal::Shared<T, Core>, internal::kReceiverName>
+  rouse::internal::CountedHandlePtr<Shared, internal::kReceiverName,
+                                    rouse::internal::CountReceivers>
       shared_;
-  // Made by the first pending poll without a waiter.
+  // Made by the first pending poll without a waiter. Destroyed before `shared_`
+  // is dropped.
   std::unique_ptr<Waiter> waiter_;
 };
 

@@ -170,19 +170,6 @@ class BasicSender {
  public:
   static constexpr bool kIsBounded = Core::kIsBounded;
 
-  BasicSender(const BasicSender& other) : shared_(other.shared_) {
-    if (shared_ != nullptr) shared_->AddSender();
-  }
-  BasicSender(BasicSender&& other) noexcept
-      : shared_(std::exchange(other.shared_, nullptr)) {}
-  BasicSender& operator=(BasicSender other) noexcept {
-    std::swap(shared_, other.shared_);
-    return *this;
-  }
-  ~BasicSender() {
-    if (shared_ != nullptr) shared_->DropSender();
-  }
-
   // ---- For bounded channels.
 
   // Returns a future that waits for room, in the order in which senders
@@ -293,7 +280,8 @@ class BasicSender {
 
   // Returns a sender that does not keep the channel open.
   BasicWeakSender<T, Core> Downgrade() const {
-    return BasicWeakSender<T, Core>(*shared_);
+    shared_->AddWeakSender();
+    return BasicWeakSender<T, Core>(shared_.Get());
   }
 
   // Returns the number of messages, including messages that are being sent
@@ -316,7 +304,10 @@ class BasicSender {
   // Adopts a count.
   explicit BasicSender(internal::Shared<T, Core>* shared) : shared_(shared) {}
 
-  rouse::internal::HandlePtr<internal::Shared<T, Core>, internal::kSenderName>
+  using Shared = internal::Shared<T, Core>;
+
+  rouse::internal::CountedHandlePtr<Shared, internal::kSenderName,
+                                    rouse::internal::CountSenders>
       shared_;
 };
 
@@ -327,19 +318,6 @@ class BasicSender {
 template <class T, class Core>
 class BasicWeakSender {
  public:
-  BasicWeakSender(const BasicWeakSender& other) : shared_(other.shared_) {
-    if (shared_ != nullptr) shared_->AddWeakSender();
-  }
-  BasicWeakSender(BasicWeakSender&& other) noexcept
-      : shared_(std::exchange(other.shared_, nullptr)) {}
-  BasicWeakSender& operator=(BasicWeakSender other) noexcept {
-    std::swap(shared_, other.shared_);
-    return *this;
-  }
-  ~BasicWeakSender() {
-    if (shared_ != nullptr) shared_->Unref(Core::kWeakSender);
-  }
-
   // Returns a sender, or nothing if all senders are destroyed. The destruction
   // of receivers does not matter.
   std::optional<BasicSender<T, Core>> Upgrade() const {
@@ -354,13 +332,13 @@ class BasicWeakSender {
  private:
   friend class BasicSender<T, Core>;
 
-  explicit BasicWeakSender(internal::Shared<T, Core>& shared)
-      : shared_(&shared) {
-    shared.AddWeakSender();
-  }
+  using Shared = internal::Shared<T, Core>;
 
-  rouse::internal::HandlePtr<internal::Shared<T, Core>,
-                             internal::kWeakSenderName>
+  // Adopts a count.
+  explicit BasicWeakSender(Shared* shared) : shared_(shared) {}
+
+  rouse::internal::CountedHandlePtr<Shared, internal::kWeakSenderName,
+                                    rouse::internal::CountWeakSenders>
       shared_;
 };
 

@@ -99,6 +99,8 @@ class Shared : public Messages<T>, public Core {
     Unref(Core::kSenders);
   }
 
+  void DropWeakSender() { Unref(Core::kWeakSender); }
+
   void Unref(uint64_t who) {
     if (this->Leave(who)) delete this;
   }

@@ -54,38 +54,6 @@ void ReceiverWaker::Register(const Waker& waker, bool is_new) {
   std::swap(waker_, clone);
 }
 
-bool ChannelCore::TryAddSender() {
-  // Relaxed, in all cases: the count publishes nothing.
-  uint64_t counts = counts_.load(std::memory_order_relaxed);
-  do {
-    if (counts / kSender == 0) return false;
-    if (HasTooManySenders(counts)) PanicTooMany();
-  } while (!counts_.compare_exchange_weak(counts, counts + kSender,
-                                          std::memory_order_relaxed,
-                                          std::memory_order_relaxed));
-  return true;
-}
-
-void ChannelCore::AddWeakSender() {
-  // Relaxed: the caller has a sender or a weak sender.
-  const uint64_t counts =
-      counts_.fetch_add(kWeakSender, std::memory_order_relaxed);
-  if (counts % kSender / kWeakSender >= kMaxCount) TakeBack(kWeakSender);
-}
-
-void ChannelCore::TakeBack(uint64_t added) {
-  // Relaxed: the caller has another reference, so the count does not reach its
-  // end.
-  counts_.fetch_sub(added, std::memory_order_relaxed);
-  PanicTooMany();
-}
-
-void ChannelCore::PanicTooMany() {
-  Panic(
-      "mpsc::Channel: a channel has at most 2^30 senders; destroy unused "
-      "senders");
-}
-
 Bounded::Bounded(size_t capacity) : permits_(capacity), capacity_(capacity) {
   if (capacity == 0) {
     Panic("mpsc::Channel: the capacity is 0; choose at least 1");

@@ -27,6 +27,7 @@
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/sync/internal/closed_event.h"
 #include "rouse/sync/internal/pending_wait.h"
+#include "rouse/sync/internal/sender_counts.h"
 #include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -67,73 +68,10 @@ class ReceiverWaker {
 
 // ChannelCore
 //
-// The part that is common to all channels. A channel lives until the receiver,
-// all senders and all weak senders are destroyed.
-class ChannelCore {
+// The part that is common to all channels. The numbers are in the padding of
+// the member before.
+class ChannelCore : public rouse::internal::SenderCounts {
  public:
-  // Starts with one sender and a receiver.
-  ChannelCore() = default;
-  ChannelCore(const ChannelCore&) = delete;
-  ChannelCore& operator=(const ChannelCore&) = delete;
-
-  // ---- Counting. Thread-safe.
-
-  // Adds a sender. The caller must have a sender. Panics if there are too many
-  // senders.
-  void AddSender() {
-    // Relaxed: the caller has a sender.
-    const uint64_t counts =
-        counts_.fetch_add(kSender, std::memory_order_relaxed);
-    if (ABSL_PREDICT_FALSE(HasTooManySenders(counts))) TakeBack(kSender);
-  }
-  // Adds a sender and returns true, unless no sender is left. In that case no
-  // sender can ever be added again. The caller must have a weak sender.
-  bool TryAddSender();
-  // Removes a sender. Returns whether no sender is left. If so, the caller must
-  // notify the channel, and after that call `Leave(kSenders)`.
-  [[nodiscard]] bool RemoveSender() {
-    // Release pairs with the acquire in the call of the last sender, which
-    // announces the end of all messages that were sent, and with the acquire of
-    // HasSenders.
-    return counts_.fetch_sub(kSender, std::memory_order_acq_rel) / kSender == 1;
-  }
-
-  // Adds a weak sender. The caller must have a sender or a weak sender. Panics
-  // if there are too many weak senders.
-  void AddWeakSender();
-
-  // The references to the channel. The receiver holds a reference, all senders
-  // together hold a reference, and each weak sender holds a reference.
-  static constexpr uint64_t kReceiver = 1;
-  static constexpr uint64_t kSenders = 2;
-  static constexpr uint64_t kWeakSender = 4;
-
-  // Gives up the caller's reference. Returns whether no reference is left. If
-  // so, the caller must delete the channel.
-  [[nodiscard]] bool Leave(uint64_t who) {
-    // Release pairs with the acquire of the last reference's holder: all uses
-    // come before the deletion.
-    return counts_.fetch_sub(who, std::memory_order_acq_rel) == who;
-  }
-
-  size_t senders() const {
-    // Relaxed: the number may change at once.
-    return counts_.load(std::memory_order_relaxed) / kSender;
-  }
-  // Returns whether the channel has senders. A caller that gets false sees all
-  // messages of the senders.
-  bool HasSenders() const {
-    // Acquire pairs with the release of RemoveSender.
-    return counts_.load(std::memory_order_acquire) / kSender != 0;
-  }
-  size_t weak_senders() const {
-    // Relaxed: the number may change at once.
-    return counts_.load(std::memory_order_relaxed) % kSender / kWeakSender;
-  }
-
-  // ---- The members that all channels have. The numbers are in the padding of
-  // the member before.
-
   [[no_unique_address]] ReceiverWaker receiver_waker;
   // Used by the receiver: the number of waiting futures.
   uint32_t waiting = 0;
@@ -141,20 +79,6 @@ class ChannelCore {
   [[no_unique_address]] rouse::internal::ClosedEvent closed;
   // Wakes that the draining thread has not answered yet: see shared.h.
   Atomic<uint32_t> drain_wakes{0};
-
- private:
-  // The count of senders is above 31 bits for weak senders.
-  static constexpr uint64_t kSender = uint64_t{1} << 33;
-  static constexpr uint64_t kMaxCount = uint64_t{1} << 30;
-
-  static bool HasTooManySenders(uint64_t counts) {
-    return counts / kSender >= kMaxCount;
-  }
-  // Takes back the number that the caller has added, and panics.
-  [[noreturn]] void TakeBack(uint64_t added);
-  [[noreturn]] static void PanicTooMany();
-
-  Atomic<uint64_t> counts_{kReceiver + kSenders + kSender};
 };
 
 // Unbounded

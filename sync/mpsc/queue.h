@@ -16,22 +16,16 @@
 //
 // # The protocol
 //
-// Values are in a chain of blocks of `kBlockSlots` slots. Positions count from
-// 0. Position p is slot p % kBlockSlots of the block that starts at p - p %
-// kBlockSlots. A push claims a position at `tail_`, finds or appends the block
-// of the position, in a search from `block_tail_`, writes the slot and sets the
-// ready bit of the slot.
+// A push claims a position, and makes its slot ready: see block_chain.h.
 //
 // The first block is made by the first push. Until then, `first_` says whether
 // the receiver waits and whether the last sender is destroyed, as a state does
 // later. A channel that is never used therefore has no block.
 //
-// The state of a block:
+// Further bits of the state of a block:
 //
-//   bits 0 .. 31   the slots that are ready
 //   kClosed        the last sender is destroyed: the first slot that is not
 //                  ready never will be
-//   kReleased      no push that begins from now on visits this block
 //   the top bits   1 + the slot that the receiver waits for; 0 for none
 //
 //   From             To                 By
@@ -40,8 +34,6 @@
 //   waits for s      waits for t        the receiver, which learns in the same
 //                                       step whether t is ready
 //   open             closed             the last sender
-//   linked           released           the push that moved `block_tail_` past
-//                                       the block
 //   released         all zero           the receiver, which appends the block
 //                                       again
 //
@@ -61,18 +53,9 @@
 //   and is the only such push: no other push calls the waker. The receiver
 //   leaves the old slot number in the word after a wait, because a slot becomes
 //   ready only once.
-// * `block_tail_` never passes a block with a slot that is not ready. Therefore
-//   no push finds its block behind `block_tail_`.
 // * Only the receiver takes blocks out of the chain. The block must be
-//   released, and all positions that were claimed before the release,
-//   `claimed_before`, must have been popped. A push that claims a position
-//   later begins at a later block: it acquires the tail from the step that read
-//   `claimed_before`, which comes after the move of `block_tail_`. A push that
-//   claimed a position earlier has made the slot ready, which is its last step
-//   here.
-// * A push reads `first_` only if `block_tail_` was null after the push claimed
-//   its position. By the last invariant, the first block is then still in the
-//   chain.
+//   released, and all positions before `pushes_before` must have been popped:
+//   then no push visits the block.
 
 #ifndef ROUSE_SYNC_MPSC_QUEUE_H_
 #define ROUSE_SYNC_MPSC_QUEUE_H_
@@ -89,6 +72,7 @@
 #include "absl/base/optimization.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
+#include "rouse/sync/internal/block_chain.h"
 
 namespace rouse::mpsc::internal {
 
@@ -113,33 +97,12 @@ struct QueueGap {
 
 // A block of a queue.
 template <class T>
-struct QueueBlock {
-  union Slot {
-    Slot() {}
-    ~Slot() {}
-    T value;
-  };
+struct QueueBlock : rouse::internal::ChainedBlock<QueueBlock<T>> {
+  using rouse::internal::ChainedBlock<QueueBlock>::ChainedBlock;
 
-  QueueBlock(size_t position, uint64_t initial_state)
-      : state(initial_state), start(position) {}
+  static constexpr size_t kSlots = kBlockSlots;
 
-  Atomic<uint64_t> state;
-  Atomic<QueueBlock*> next{nullptr};
-  // Written before the block is appended.
-  Cell<size_t> start;
-  // Written before kReleased is set, by the same thread.
-  Cell<size_t> claimed_before;
-  Cell<Slot> slots[kBlockSlots];
-};
-
-// The members of a queue that senders change. The receiver changes `tail_`
-// once, when it closes.
-template <class T>
-class QueueTail {
- protected:
-  Atomic<uint64_t> tail_{0};
-  // Null before the first push.
-  Atomic<QueueBlock<T>*> block_tail_{nullptr};
+  Cell<rouse::internal::MessageSlot<T>> slots[kSlots];
 };
 
 // Queue
@@ -150,10 +113,11 @@ class QueueTail {
 // load when the receiver has popped all known values. If memory runs out the
 // program ends, because a claimed position cannot be given back.
 //
-// `Gap` is a base class, whose members are between those that senders change
-// and those that the receiver changes.
+// `Gap` is a base class, whose members are between those of the chain, which
+// senders change, and those that the receiver changes. The receiver changes
+// `tail_` once, when it closes.
 template <class T, class Gap = QueueGap>
-class Queue : private QueueTail<T>, public Gap {
+class Queue : private rouse::internal::BlockChain<QueueBlock<T>>, public Gap {
   static_assert(
       std::is_nothrow_move_constructible_v<T> &&
           std::is_nothrow_destructible_v<T>,
@@ -162,8 +126,13 @@ class Queue : private QueueTail<T>, public Gap {
                 "the gap must separate `block_tail_` from `head_block_`");
 
   using Block = QueueBlock<T>;
-  using QueueTail<T>::tail_;
-  using QueueTail<T>::block_tail_;
+  using Chain = rouse::internal::BlockChain<Block>;
+  using Chain::kNoMore;
+  using Chain::kPosition;
+  using Chain::kReleased;
+  using Chain::NextOf;
+  using Chain::SlotBit;
+  using Chain::tail_;
 
  public:
   using Gap::Gap;
@@ -181,7 +150,7 @@ class Queue : private QueueTail<T>, public Gap {
       // Relaxed: no other thread uses the queue any more.
       const uint64_t state = block->state.load(std::memory_order_relaxed);
       for (size_t i = 0; i < kBlockSlots; ++i) {
-        if ((state & ReadyBit(i)) == 0 || block->start.Read() + i < head_) {
+        if ((state & SlotBit(i)) == 0 || block->start.Read() + i < head_) {
           continue;
         }
         std::destroy_at(&block->slots[i].Write().value);
@@ -210,7 +179,7 @@ class Queue : private QueueTail<T>, public Gap {
     // result is needed is a loop on x86, in which senders of other slots
     // interfere.)
     const uint64_t before =
-        block->state.fetch_add(ReadyBit(slot), std::memory_order_release);
+        block->state.fetch_add(SlotBit(slot), std::memory_order_release);
     return WaitsFor(before, slot) ? PushResult::kWake : PushResult::kPushed;
   }
 
@@ -240,7 +209,7 @@ class Queue : private QueueTail<T>, public Gap {
   // Returns whether there is a value to pop. Values that are being pushed do
   // not count.
   bool HasFront() {
-    return ABSL_PREDICT_TRUE((seen_.Read() & ReadyBit(head_ % kBlockSlots)) !=
+    return ABSL_PREDICT_TRUE((seen_.Read() & SlotBit(head_ % kBlockSlots)) !=
                              0) ||
            Check();
   }
@@ -284,7 +253,7 @@ class Queue : private QueueTail<T>, public Gap {
       wait_ = wait;
     }
     seen_.Write() = seen;
-    return (seen & (ReadyBit(slot) | kClosed)) != 0;
+    return (seen & (SlotBit(slot) | kClosed)) != 0;
   }
 
   // Returns whether `Watch()` has been called for this front.
@@ -296,8 +265,7 @@ class Queue : private QueueTail<T>, public Gap {
   // Returns whether there is no front and never will be, as of the last check.
   bool HasEnded() const {
     return head_ == end_ ||
-           (seen_.Read() & (kClosed | ReadyBit(head_ % kBlockSlots))) ==
-               kClosed;
+           (seen_.Read() & (kClosed | SlotBit(head_ % kBlockSlots))) == kClosed;
   }
 
   // Makes pushes that begin from now on do nothing.
@@ -320,23 +288,14 @@ class Queue : private QueueTail<T>, public Gap {
  private:
   static_assert(kBlockSlots <= 32);
   static constexpr uint64_t kClosed = uint64_t{1} << 32;
-  static constexpr uint64_t kReleased = uint64_t{1} << 33;
   static constexpr int kWaitShift = 58;
-  static constexpr uint64_t kAllReady = (uint64_t{1} << kBlockSlots) - 1;
 
-  static constexpr uint64_t ReadyBit(size_t slot) {
-    return uint64_t{1} << slot;
-  }
   static constexpr uint64_t WaitFor(size_t slot) {
     return uint64_t{slot + 1} << kWaitShift;
   }
   static bool WaitsFor(uint64_t state, size_t slot) {
     return state >> kWaitShift == slot + 1;
   }
-
-  // A bit of `tail_`: the receiver accepts no more values.
-  static constexpr uint64_t kNoMore = 1;
-  static constexpr uint64_t kPosition = 2;
 
   // Values of `first_` that are not blocks, and neither is null.
   static constexpr uintptr_t kWaits = 1;
@@ -347,57 +306,8 @@ class Queue : private QueueTail<T>, public Gap {
     return first <= kEnded ? nullptr : reinterpret_cast<Block*>(first);
   }
 
-  // Returns the block with the first position `start`. The caller has claimed a
-  // position in the block.
   Block* Find(size_t start) {
-    // Acquire pairs with the release in FindFrom: the block is fully
-    // constructed.
-    Block* const block = block_tail_.load(std::memory_order_acquire);
-    if (ABSL_PREDICT_TRUE(block != nullptr && block->start.Read() == start)) {
-      return block;
-    }
-    return FindFrom(block, start);
-  }
-
-  ABSL_ATTRIBUTE_NOINLINE Block* FindFrom(Block* block, size_t start) {
-    bool moves_tail = true;
-    if (block == nullptr) {
-      block = First();
-      if (start == 0) {
-        // Release pairs with the acquire of Find. A store is enough: until this
-        // push has made its slot ready, `block_tail_` does not pass the block.
-        block_tail_.store(block, std::memory_order_release);
-        return block;
-      }
-      moves_tail = false;
-    }
-    do {
-      Block* const next = NextOf(block);
-      // Acquire pairs with the releases of Push, as the comment below says. The
-      // owners of these slots have found the block.
-      moves_tail = moves_tail && (block->state.load(std::memory_order_acquire) &
-                                  kAllReady) == kAllReady;
-      if (moves_tail) {
-        Block* expected = block;
-        // Release pairs with the acquire of Find. Relaxed on failure: another
-        // push has moved `block_tail_`, and continues to move it.
-        moves_tail = block_tail_.compare_exchange_strong(
-            expected, next, std::memory_order_release,
-            std::memory_order_relaxed);
-      }
-      if (moves_tail) {
-        // Release pairs with the acquire of Push; see the comment there.
-        block->claimed_before.Write() =
-            tail_.fetch_add(0, std::memory_order_release) / kPosition;
-        // Release pairs with the acquire of EnterBlock, which reads
-        // `claimed_before`, and passes on everything that the pushes into the
-        // block released. A store is enough: the only other possible change is
-        // the receiver's wait for a slot, and all slots are ready.
-        block->state.store(kAllReady | kReleased, std::memory_order_release);
-      }
-      block = next;
-    } while (block->start.Read() != start);
-    return block;
+    return Chain::Find(start, [this] { return First(); });
   }
 
   // Returns the first block, and makes the block if there is none. Called by a
@@ -421,37 +331,6 @@ class Queue : private QueueTail<T>, public Gap {
       made->state.store(WaitFor(0), std::memory_order_relaxed);
     }
     return made;
-  }
-
-  // Returns the block after `block`, and appends a block if there is none.
-  static Block* NextOf(Block* block) {
-    // Acquire pairs with the release of Append: the block is fully constructed.
-    Block* next = block->next.load(std::memory_order_acquire);
-    if (ABSL_PREDICT_TRUE(next != nullptr)) return next;
-    auto* const appended = new Block(0, 0);
-    next = Append(block, appended);
-    if (next == nullptr) return appended;
-    // Another push was quicker. The new block is kept for later.
-    Block* last = next;
-    for (int tries = 0; tries < kAppendTries; ++tries) {
-      last = Append(last, appended);
-      if (last == nullptr) return next;
-    }
-    delete appended;
-    return next;
-  }
-
-  // Makes `appended` the block after `last` and returns null, if `last` has no
-  // next block. Otherwise returns the next block of `last`.
-  static Block* Append(Block* last, Block* appended) {
-    appended->start.Write() = last->start.Read() + kBlockSlots;
-    Block* next = nullptr;
-    // Release pairs with the acquires of the threads that visit the block: the
-    // block is fully constructed. Acquire, on failure, pairs with the same
-    // release.
-    last->next.compare_exchange_strong(
-        next, appended, std::memory_order_release, std::memory_order_acquire);
-    return next;
   }
 
   // Like `Watch()`, before the receiver has entered a block. Returns whether
@@ -500,7 +379,7 @@ class Queue : private QueueTail<T>, public Gap {
     // Acquire pairs with the releases of Push and SendersAreGone.
     const uint64_t seen = head_block_->state.load(std::memory_order_acquire);
     seen_.Write() = seen;
-    return (seen & ReadyBit(head_ % kBlockSlots)) != 0;
+    return (seen & SlotBit(head_ % kBlockSlots)) != 0;
   }
 
   void EnterBlock(Block* block) {
@@ -514,7 +393,7 @@ class Queue : private QueueTail<T>, public Gap {
     while (oldest_ != head_block_) {
       // Acquire pairs with the release of FindFrom.
       const uint64_t state = oldest_->state.load(std::memory_order_acquire);
-      if ((state & kReleased) == 0 || oldest_->claimed_before.Read() > head_) {
+      if ((state & kReleased) == 0 || oldest_->pushes_before.Read() > head_) {
         return;
       }
       // Relaxed: the receiver has already passed this block.
@@ -528,20 +407,8 @@ class Queue : private QueueTail<T>, public Gap {
     // Relaxed, in both cases: Append publishes the block.
     block->state.store(0, std::memory_order_relaxed);
     block->next.store(nullptr, std::memory_order_relaxed);
-    // Acquire pairs with the release in FindFrom: the block is fully
-    // constructed.
-    Block* last = block_tail_.load(std::memory_order_acquire);
-    for (int tries = 0; tries < kAppendTries; ++tries) {
-      last = Append(last, block);
-      if (last == nullptr) return;
-    }
-    delete block;
+    Chain::AppendSpare(block);
   }
-
-  // Number of attempts to append a spare block, each attempt a block further.
-  // If more blocks are ahead, the chain has enough blocks, and the spare block
-  // is deleted.
-  static constexpr int kAppendTries = 3;
 
   // ---- The receiver's members, except for `first_`, which changes at most
   // twice.

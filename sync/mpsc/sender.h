@@ -93,19 +93,6 @@ class BasicSender {
  public:
   static constexpr bool kIsBounded = Core::kIsBounded;
 
-  BasicSender(const BasicSender& other) : shared_(other.shared_) {
-    if (shared_ != nullptr) shared_->AddSender();
-  }
-  BasicSender(BasicSender&& other) noexcept
-      : shared_(std::exchange(other.shared_, nullptr)) {}
-  BasicSender& operator=(BasicSender other) noexcept {
-    std::swap(shared_, other.shared_);
-    return *this;
-  }
-  ~BasicSender() {
-    if (shared_ != nullptr) shared_->DropSender();
-  }
-
   // ---- For bounded channels.
 
   // Returns a future that waits for room, in the order in which senders
@@ -290,7 +277,8 @@ class BasicSender {
 
   // Returns a sender that does not keep the channel open.
   BasicWeakSender<T, Core> Downgrade() const {
-    return BasicWeakSender<T, Core>(*shared_);
+    shared_->AddWeakSender();
+    return BasicWeakSender<T, Core>(shared_.Get());
   }
 
   // Returns the number of senders of the channel.
@@ -308,7 +296,10 @@ class BasicSender {
   // Adopts a count.
   explicit BasicSender(internal::Shared<T, Core>* shared) : shared_(shared) {}
 
-  rouse::internal::HandlePtr<internal::Shared<T, Core>, internal::kSenderName>
+  using Shared = internal::Shared<T, Core>;
+
+  rouse::internal::CountedHandlePtr<Shared, internal::kSenderName,
+                                    rouse::internal::CountSenders>
       shared_;
 };
 
@@ -319,19 +310,6 @@ class BasicSender {
 template <class T, class Core>
 class BasicWeakSender {
  public:
-  BasicWeakSender(const BasicWeakSender& other) : shared_(other.shared_) {
-    if (shared_ != nullptr) shared_->AddWeakSender();
-  }
-  BasicWeakSender(BasicWeakSender&& other) noexcept
-      : shared_(std::exchange(other.shared_, nullptr)) {}
-  BasicWeakSender& operator=(BasicWeakSender other) noexcept {
-    std::swap(shared_, other.shared_);
-    return *this;
-  }
-  ~BasicWeakSender() {
-    if (shared_ != nullptr) shared_->Unref(Core::kWeakSender);
-  }
-
   // Returns a sender, or nothing if all senders are destroyed. The receiver's
   // destruction does not matter.
   std::optional<BasicSender<T, Core>> Upgrade() const {
@@ -346,13 +324,13 @@ class BasicWeakSender {
  private:
   friend class BasicSender<T, Core>;
 
-  explicit BasicWeakSender(internal::Shared<T, Core>& shared)
-      : shared_(&shared) {
-    shared.AddWeakSender();
-  }
+  using Shared = internal::Shared<T, Core>;
 
-  rouse::internal::HandlePtr<internal::Shared<T, Core>,
-                             internal::kWeakSenderName>
+  // Adopts a count.
+  explicit BasicWeakSender(Shared* shared) : shared_(shared) {}
+
+  rouse::internal::CountedHandlePtr<Shared, internal::kWeakSenderName,
+                                    rouse::internal::CountWeakSenders>
       shared_;
 };
 

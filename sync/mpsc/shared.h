@@ -100,6 +100,8 @@ class Shared : public Queue<T, Polled<Core>> {
     Unref(Core::kSenders);
   }
 
+  void DropWeakSender() { Unref(Core::kWeakSender); }
+
   void Unref(uint64_t who) {
     if (this->Leave(who)) delete this;
   }
@@ -235,7 +237,7 @@ class Shared : public Queue<T, Polled<Core>> {
     do {
       if (DrainOnce()) {
         // The count stays above 0, so that a late wake does nothing.
-        Unref(Core::kReceiver);
+        Unref(Core::kReceivers);
         return;
       }
       // Release pairs with the acquire above.
