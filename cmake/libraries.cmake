@@ -540,6 +540,7 @@ rouse_library(scheduler
     scheduler/event_count.h
     scheduler/global_queue_check.h
     scheduler/group/abort_on_drop_handle.h
+    scheduler/group/join_futures.h
     scheduler/group/join_map.h
     scheduler/group/join_queue.h
     scheduler/group/join_set.h

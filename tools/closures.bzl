@@ -16,7 +16,7 @@ load("//tools:rouse_script_test.bzl", "rouse_script_test")
 # and neither is //tools:library_headers. A library that depends on GoogleTest cannot be listed: a query follows every branch
 # of a select(), and some branches of GoogleTest name repositories that nobody declares.
 CLOSURES = {
-    "//:rouse": "base 31, waker 7, future 47, io 26, sync 33, reactor 24, timer 21, scheduler 34, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
+    "//:rouse": "base 31, waker 7, future 47, io 26, sync 33, reactor 24, timer 21, scheduler 35, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
     "//base/log:absl_vlog": "base 2, absl 85",
     "//base/log:vlog": "base 1, absl 2",
@@ -196,6 +196,9 @@ CLOSURES = {
     "//scheduler:join_map": "base 30, waker 6, future 8, timer 2, scheduler 25, absl 118",
     "//scheduler:join_queue": "base 30, waker 6, future 8, timer 2, scheduler 25, absl 105",
     "//scheduler:join_set": "base 30, waker 6, future 8, timer 2, scheduler 24, absl 105",
+    "//scheduler:join_map": "base 29, waker 6, future 8, timer 2, scheduler 26, absl 118",
+    "//scheduler:join_queue": "base 29, waker 5, future 7, timer 2, scheduler 25, absl 105",
+    "//scheduler:join_set": "base 29, waker 6, future 8, timer 2, scheduler 25, absl 105",
     "//scheduler:local_set": "base 17, waker 5, future 7, scheduler 12, absl 105",
     "//scheduler:long_poll": "base 1, waker 1, future 1, scheduler 2, absl 40",
     "//scheduler:metrics": "scheduler 1, absl 29",

@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <optional>
 #include <source_location>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -36,6 +37,7 @@
 #include "rouse/scheduler/blocking/blocking_call.h"
 #include "rouse/scheduler/blocking/spawn_blocking.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/group/join_futures.h"  // IWYU pragma: export
 #include "rouse/scheduler/group/join_set.h"
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -239,8 +241,9 @@ class JoinMap {
   bool empty() const { return tasks_.empty(); }
 
  private:
-  friend class JoinMapNextFuture<K, T>;
-  friend class JoinMapShutdownFuture<K, T>;
+  friend class internal::JoinWait<JoinMap>;
+
+  static constexpr std::string_view kName = "JoinMap";  // in panics
 
   class Entry;
   // The addresses of nodes are stable.
@@ -278,6 +281,12 @@ class JoinMap {
     return id;
   }
 
+  void StopWaiting() { tasks_.StopWaiting(); }
+  PollResult<void> PollDropNext(Context& cx) {
+    if (PollNext(cx).IsPending()) return kPending;
+    return {};
+  }
+
   void Clear() {
     // The destructor of a result may add tasks to the map.
     do {
@@ -295,49 +304,20 @@ class JoinMap {
 //
 // See `JoinMap::Next()`.
 template <class K, class T>
-class [[nodiscard]] JoinMapNextFuture {
+class [[nodiscard]] JoinMapNextFuture
+    : public internal::JoinNext<JoinMap<K, T>, JoinedMapTask<K, T>> {
  public:
-  explicit JoinMapNextFuture(JoinMap<K, T>& map)
-      : map_(map), wait_(map.tasks_) {}
-
-  PollResult<std::optional<JoinedMapTask<K, T>>> Poll(Context& cx) {
-    static_cast<void>(wait_.SetOrPanic(
-        "JoinMap::Next was polled after it completed; call Next() again"));
-    PollResult<std::optional<JoinedMapTask<K, T>>> joined = map_.PollNext(cx);
-    if (joined.IsReady()) wait_.Finish();
-    return joined;
-  }
-
- private:
-  JoinMap<K, T>& map_;
-  internal::JoinSetWait<T> wait_;
+  using JoinMapNextFuture::JoinNext::JoinNext;
 };
 
 // JoinMapShutdownFuture
 //
 // See `JoinMap::Shutdown()`.
 template <class K, class T>
-class [[nodiscard]] JoinMapShutdownFuture {
+class [[nodiscard]] JoinMapShutdownFuture
+    : public internal::JoinShutdown<JoinMap<K, T>> {
  public:
-  explicit JoinMapShutdownFuture(JoinMap<K, T>& map)
-      : map_(map), wait_(map.tasks_) {}
-
-  PollResult<void> Poll(Context& cx) {
-    static_cast<void>(wait_.SetOrPanic(
-        "JoinMap::Shutdown was polled after it completed; call Shutdown() "
-        "again"));
-    if (!std::exchange(aborted_, true)) map_.AbortAll();
-    while (!map_.empty()) {
-      if (map_.PollNext(cx).IsPending()) return kPending;
-    }
-    wait_.Finish();
-    return {};
-  }
-
- private:
-  JoinMap<K, T>& map_;
-  internal::JoinSetWait<T> wait_;
-  bool aborted_ = false;
+  using JoinMapShutdownFuture::JoinShutdown::JoinShutdown;
 };
 
 }  // namespace rouse

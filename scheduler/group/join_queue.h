@@ -24,15 +24,14 @@
 #include <deque>
 #include <optional>
 #include <source_location>
+#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/base/attributes.h"
-#include "rouse/base/panic.h"
 #include "rouse/scheduler/blocking/blocking_call.h"
 #include "rouse/scheduler/blocking/spawn_blocking.h"
 #include "rouse/scheduler/current.h"
-#include "rouse/scheduler/group/join_set.h"
+#include "rouse/scheduler/group/join_futures.h"  // IWYU pragma: export
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
@@ -206,134 +205,60 @@ class JoinQueue {
   bool empty() const { return handles_.empty(); }
 
  private:
+  friend class internal::JoinWait<JoinQueue>;
+
+  static constexpr std::string_view kName = "JoinQueue";  // in panics
+
+  // The waker of a destroyed future stays with the first task, and is woken in
+  // vain.
+  void StopWaiting() {}
+  PollResult<void> PollDropNext(Context& cx) {
+    if (PollNextWithId(cx).IsPending()) return kPending;
+    return {};
+  }
+
   // Destroyed handles detach their tasks.
   std::deque<JoinHandle<T>> handles_;
 };
-
-namespace internal {
-
-// JoinQueueUser
-//
-// The common part of a queue's futures: the queue, until the future has
-// finished.
-template <class T>
-class JoinQueueUser {
- public:
-  explicit JoinQueueUser(JoinQueue<T>& queue) : queue_(&queue) {}
-  JoinQueueUser(JoinQueueUser&& other) noexcept
-      : queue_(std::exchange(other.queue_, nullptr)) {}
-  JoinQueueUser& operator=(JoinQueueUser&&) = delete;
-
-  // Returns the queue. Calls `Panic(panic)` if the future has finished.
-  JoinQueue<T>& QueueOrPanic(const char* panic) const {
-    if (queue_ == nullptr) Panic(panic);
-    return *queue_;
-  }
-
-  void Finish() { queue_ = nullptr; }
-
- private:
-  JoinQueue<T>* queue_;
-};
-
-}  // namespace internal
 
 // JoinQueueNextFuture
 //
 // See `JoinQueue::Next()`.
 template <class T>
-class [[nodiscard]] JoinQueueNextFuture {
+class [[nodiscard]] JoinQueueNextFuture
+    : public internal::JoinNext<JoinQueue<T>, JoinResult<T>> {
  public:
-  explicit JoinQueueNextFuture(JoinQueue<T>& queue) : user_(queue) {}
-
-  PollResult<std::optional<JoinResult<T>>> Poll(Context& cx) {
-    PollResult<std::optional<JoinResult<T>>> result =
-        user_
-            .QueueOrPanic(
-                "JoinQueue::Next was polled after it completed; call Next() "
-                "again")
-            .PollNext(cx);
-    if (result.IsReady()) user_.Finish();
-    return result;
-  }
-
- private:
-  internal::JoinQueueUser<T> user_;
+  using JoinQueueNextFuture::JoinNext::JoinNext;
 };
 
 // JoinQueueNextWithIdFuture
 //
 // See `JoinQueue::NextWithId()`.
 template <class T>
-class [[nodiscard]] JoinQueueNextWithIdFuture {
+class [[nodiscard]] JoinQueueNextWithIdFuture
+    : public internal::JoinNextWithId<JoinQueue<T>, T> {
  public:
-  explicit JoinQueueNextWithIdFuture(JoinQueue<T>& queue) : user_(queue) {}
-
-  PollResult<std::optional<JoinedTask<T>>> Poll(Context& cx) {
-    PollResult<std::optional<JoinedTask<T>>> joined =
-        user_
-            .QueueOrPanic(
-                "JoinQueue::NextWithId was polled after it completed; call "
-                "NextWithId() again")
-            .PollNextWithId(cx);
-    if (joined.IsReady()) user_.Finish();
-    return joined;
-  }
-
- private:
-  internal::JoinQueueUser<T> user_;
+  using JoinQueueNextWithIdFuture::JoinNextWithId::JoinNextWithId;
 };
 
 // JoinQueueJoinAllFuture
 //
 // See `JoinQueue::JoinAll()`.
 template <class T>
-class [[nodiscard]] JoinQueueJoinAllFuture {
+class [[nodiscard]] JoinQueueJoinAllFuture
+    : public internal::JoinAllResults<JoinQueue<T>, T> {
  public:
-  explicit JoinQueueJoinAllFuture(JoinQueue<T>& queue) : user_(queue) {}
-
-  PollResult<std::vector<JoinResult<T>>> Poll(Context& cx) {
-    JoinQueue<T>& queue = user_.QueueOrPanic(
-        "JoinQueue::JoinAll was polled after it completed; call JoinAll() "
-        "again");
-    for (;;) {
-      PollResult<std::optional<JoinResult<T>>> result = queue.PollNext(cx);
-      if (result.IsPending()) return kPending;
-      if (!result->has_value()) break;
-      results_.push_back(**std::move(result));
-    }
-    user_.Finish();
-    return std::move(results_);
-  }
-
- private:
-  internal::JoinQueueUser<T> user_;
-  std::vector<JoinResult<T>> results_;
+  using JoinQueueJoinAllFuture::JoinAllResults::JoinAllResults;
 };
 
 // JoinQueueShutdownFuture
 //
 // See `JoinQueue::Shutdown()`.
 template <class T>
-class [[nodiscard]] JoinQueueShutdownFuture {
+class [[nodiscard]] JoinQueueShutdownFuture
+    : public internal::JoinShutdown<JoinQueue<T>> {
  public:
-  explicit JoinQueueShutdownFuture(JoinQueue<T>& queue) : user_(queue) {}
-
-  PollResult<void> Poll(Context& cx) {
-    JoinQueue<T>& queue = user_.QueueOrPanic(
-        "JoinQueue::Shutdown was polled after it completed; call Shutdown() "
-        "again");
-    if (!std::exchange(aborted_, true)) queue.AbortAll();
-    while (!queue.empty()) {
-      if (queue.PollNextWithId(cx).IsPending()) return kPending;
-    }
-    user_.Finish();
-    return {};
-  }
-
- private:
-  internal::JoinQueueUser<T> user_;
-  bool aborted_ = false;
+  using JoinQueueShutdownFuture::JoinShutdown::JoinShutdown;
 };
 
 }  // namespace rouse

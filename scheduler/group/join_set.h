@@ -20,25 +20,21 @@
 #define ROUSE_SCHEDULER_GROUP_JOIN_SET_H_
 
 #include <cstddef>
-#include <exception>
 #include <optional>
 #include <source_location>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "absl/base/attributes.h"
 #include "absl/cleanup/cleanup.h"
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/intrusive_list.h"
-#include "rouse/base/panic.h"
 #include "rouse/future/many/ready_list.h"
 #include "rouse/scheduler/blocking/blocking_call.h"
 #include "rouse/scheduler/blocking/spawn_blocking.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/group/join_futures.h"  // IWYU pragma: export
 #include "rouse/scheduler/task/cell.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
@@ -50,40 +46,6 @@
 
 namespace rouse {
 
-// JoinedTask
-//
-// The outcome of a task of a `JoinSet`.
-template <class T>
-class JoinedTask {
- public:
-  JoinedTask(TaskId id, JoinResult<T> result, std::exception_ptr exception,
-             bool was_cancelled)
-      : id(id),
-        result(std::move(result)),
-        exception(std::move(exception)),
-        was_cancelled(was_cancelled) {}
-
-  TaskId id;
-  JoinResult<T> result;
-  std::exception_ptr exception;  // null unless an exception ended the task
-  bool was_cancelled;            // see `JoinHandle::was_cancelled()`
-
-  // Formats the outcome without the output, for logs, such as "task 7: OK".
-  template <class Sink>
-  friend void AbslStringify(Sink& sink, const JoinedTask& task) {
-    sink.Append(absl::StrCat("task ", task.id, ": "));
-    if constexpr (std::is_same_v<JoinResult<T>, absl::Status>) {
-      sink.Append(task.result.ToString());
-    } else {
-      sink.Append(task.result.status().ToString());
-    }
-  }
-};
-
-namespace internal {
-template <class T>
-class JoinSetWait;
-}  // namespace internal
 template <class T>
 class JoinSetNextFuture;
 template <class T>
@@ -207,8 +169,7 @@ class JoinSet {
   bool empty() const { return size_ == 0; }
 
  private:
-  friend class internal::JoinSetWait<T>;
-  friend class JoinSetShutdownFuture<T>;
+  friend class internal::JoinWait<JoinSet>;
   template <class, class>
   friend class JoinMap;
 
@@ -281,6 +242,8 @@ class JoinSet {
   template <class TryTake>
   PollResult<void> PollTake(Context& cx, TryTake try_take);
 
+  static constexpr std::string_view kName = "JoinSet";  // in panics
+
   // Drops the registered waker: nothing is woken any more.
   void StopWaiting() {
     if (list_ != nullptr) list_->Deregister();
@@ -303,132 +266,44 @@ class JoinSet {
   size_t size_ = 0;
 };
 
-namespace internal {
-
-// JoinSetWait
-//
-// The common part of a set's futures: a future waits for the set until the
-// future has finished or is destroyed.
-template <class T>
-class JoinSetWait {
- public:
-  explicit JoinSetWait(JoinSet<T>& set) : set_(&set) {}
-  JoinSetWait(JoinSetWait&& other) noexcept
-      : set_(std::exchange(other.set_, nullptr)) {}
-  JoinSetWait& operator=(JoinSetWait&&) = delete;
-  ~JoinSetWait() {
-    if (set_ != nullptr) set_->StopWaiting();
-  }
-
-  // Returns the set. Calls `Panic(panic)` if the future has finished.
-  JoinSet<T>& SetOrPanic(std::string_view panic) const {
-    if (set_ == nullptr) Panic(panic);
-    return *set_;
-  }
-
-  void Finish() { set_ = nullptr; }
-
- private:
-  JoinSet<T>* set_;
-};
-
-}  // namespace internal
-
 // JoinSetNextFuture
 //
 // See `JoinSet::Next()`.
 template <class T>
-class [[nodiscard]] JoinSetNextFuture {
+class [[nodiscard]] JoinSetNextFuture
+    : public internal::JoinNext<JoinSet<T>, JoinResult<T>> {
  public:
-  explicit JoinSetNextFuture(JoinSet<T>& set) : wait_(set) {}
-
-  PollResult<std::optional<JoinResult<T>>> Poll(Context& cx) {
-    PollResult<std::optional<JoinResult<T>>> result =
-        wait_
-            .SetOrPanic(
-                "JoinSet::Next was polled after it completed; call Next() "
-                "again")
-            .PollNext(cx);
-    if (result.IsReady()) wait_.Finish();
-    return result;
-  }
-
- private:
-  internal::JoinSetWait<T> wait_;
+  using JoinSetNextFuture::JoinNext::JoinNext;
 };
 
 // JoinSetNextWithIdFuture
 //
 // See `JoinSet::NextWithId()`.
 template <class T>
-class [[nodiscard]] JoinSetNextWithIdFuture {
+class [[nodiscard]] JoinSetNextWithIdFuture
+    : public internal::JoinNextWithId<JoinSet<T>, T> {
  public:
-  explicit JoinSetNextWithIdFuture(JoinSet<T>& set) : wait_(set) {}
-
-  PollResult<std::optional<JoinedTask<T>>> Poll(Context& cx) {
-    PollResult<std::optional<JoinedTask<T>>> joined =
-        wait_
-            .SetOrPanic(
-                "JoinSet::NextWithId was polled after it completed; call "
-                "NextWithId() again")
-            .PollNextWithId(cx);
-    if (joined.IsReady()) wait_.Finish();
-    return joined;
-  }
-
- private:
-  internal::JoinSetWait<T> wait_;
+  using JoinSetNextWithIdFuture::JoinNextWithId::JoinNextWithId;
 };
 
 // JoinSetJoinAllFuture
 //
 // See `JoinSet::JoinAll()`.
 template <class T>
-class [[nodiscard]] JoinSetJoinAllFuture {
+class [[nodiscard]] JoinSetJoinAllFuture
+    : public internal::JoinAllResults<JoinSet<T>, T> {
  public:
-  explicit JoinSetJoinAllFuture(JoinSet<T>& set) : wait_(set) {}
-
-  PollResult<std::vector<JoinResult<T>>> Poll(Context& cx) {
-    JoinSet<T>& set = wait_.SetOrPanic(
-        "JoinSet::JoinAll was polled after it completed; call JoinAll() again");
-    for (;;) {
-      PollResult<std::optional<JoinResult<T>>> result = set.PollNext(cx);
-      if (result.IsPending()) return kPending;
-      if (!result->has_value()) break;
-      results_.push_back(**std::move(result));
-    }
-    wait_.Finish();
-    return std::move(results_);
-  }
-
- private:
-  internal::JoinSetWait<T> wait_;
-  std::vector<JoinResult<T>> results_;
+  using JoinSetJoinAllFuture::JoinAllResults::JoinAllResults;
 };
 
 // JoinSetShutdownFuture
 //
 // See `JoinSet::Shutdown()`.
 template <class T>
-class [[nodiscard]] JoinSetShutdownFuture {
+class [[nodiscard]] JoinSetShutdownFuture
+    : public internal::JoinShutdown<JoinSet<T>> {
  public:
-  explicit JoinSetShutdownFuture(JoinSet<T>& set) : wait_(set) {}
-
-  PollResult<void> Poll(Context& cx) {
-    JoinSet<T>& set = wait_.SetOrPanic(
-        "JoinSet::Shutdown was polled after it completed; call Shutdown() "
-        "again");
-    if (!std::exchange(aborted_, true)) set.AbortAll();
-    while (!set.empty()) {
-      if (set.PollDropNext(cx).IsPending()) return kPending;
-    }
-    wait_.Finish();
-    return {};
-  }
-
- private:
-  internal::JoinSetWait<T> wait_;
-  bool aborted_ = false;
+  using JoinSetShutdownFuture::JoinShutdown::JoinShutdown;
 };
 
 // -----------------------------------------------------------------------------
