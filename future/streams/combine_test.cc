@@ -1,10 +1,9 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tests the streams that are made of two streams, and the futures of a whole
-// stream: Chain, Zip, Merge, Fold, Any, All.
+// Tests the streams that are made of two streams: Chain, Zip, Merge.
 
-#include <functional>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -20,17 +19,13 @@
 #include "rouse/future/iter.h"
 #include "rouse/future/map.h"
 #include "rouse/future/stream.h"
-#include "rouse/future/streams/any_all.h"
 #include "rouse/future/streams/chain.h"
-#include "rouse/future/streams/fold.h"
 #include "rouse/future/streams/merge.h"
 #include "rouse/future/streams/repeat.h"
 #include "rouse/future/streams/zip.h"
 #include "rouse/future/take.h"
 #include "rouse/testing/counting_waker.h"
-#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/feed.h"
-#include "rouse/waker/context.h"
 
 namespace rouse {
 namespace {
@@ -153,67 +148,6 @@ TEST(Merge, TracesBoth) {
   trace.Add(stream);
   EXPECT_THAT(trace.ToString(), HasSubstr("Merge"));
   EXPECT_EQ(trace.steps().size(), 3);
-}
-
-TEST(Fold, CombinesTheItems) {
-  auto sum = Iter(std::vector{1, 2, 3}) | Fold(10, std::plus<>());
-  EXPECT_EQ(PollOnce(sum).value(), 16);
-  EXPECT_PANIC(static_cast<void>(PollOnce(sum)),
-               "Fold was polled after it completed; keep the result");
-  auto none = Iter(std::vector<int>()) | Fold(10, std::plus<>());
-  EXPECT_EQ(PollOnce(none).value(), 10);
-}
-
-TEST(Fold, MovesTheValue) {
-  auto append = [](std::unique_ptr<int> sum, int x) {
-    *sum += x;
-    return sum;
-  };
-  auto sum = Iter(std::vector{1, 2}) | Fold(std::make_unique<int>(0), append);
-  EXPECT_EQ(*PollOnce(sum).value(), 3);
-}
-
-TEST(Fold, TakesAUnitForEachItem) {
-  CountingWaker task;
-  auto sum =
-      Iter(std::vector<int>(kBudgetPerPoll + 2, 1)) | Fold(0, std::plus<>());
-  EXPECT_TRUE(task.Poll(sum).IsPending());
-  EXPECT_EQ(task.wakes(), 1);
-  EXPECT_EQ(task.Poll(sum).value(), kBudgetPerPoll + 2);
-}
-
-bool IsOdd(int x) { return x % 2 == 1; }
-
-TEST(Any, EndsAtTheFirstMatch) {
-  auto numbers = Iter(std::vector{2, 3, 4});
-  auto any = numbers | Any(&IsOdd);
-  EXPECT_TRUE(PollOnce(any).value());
-  EXPECT_EQ(PollNextOnce(numbers).value(), 4);
-  EXPECT_PANIC(static_cast<void>(PollOnce(any)),
-               "Any was polled after it completed");
-  auto none = Iter(std::vector{2, 4}) | Any(&IsOdd);
-  EXPECT_FALSE(PollOnce(none).value());
-}
-
-TEST(All, EndsAtTheFirstMismatch) {
-  auto numbers = Iter(std::vector{3, 2, 4});
-  auto all = numbers | All(&IsOdd);
-  EXPECT_FALSE(PollOnce(all).value());
-  EXPECT_EQ(PollNextOnce(numbers).value(), 4);
-  EXPECT_PANIC(static_cast<void>(PollOnce(all)),
-               "All was polled after it completed");
-  auto odd = Iter(std::vector{1, 3}) | All(&IsOdd);
-  EXPECT_TRUE(PollOnce(odd).value());
-  auto none = Iter(std::vector<int>()) | All(&IsOdd);
-  EXPECT_TRUE(PollOnce(none).value());
-}
-
-TEST(All, TakesAUnitForEachItem) {
-  CountingWaker task;
-  auto all = Iter(std::vector<int>(kBudgetPerPoll + 2, 1)) | All(&IsOdd);
-  EXPECT_TRUE(task.Poll(all).IsPending());
-  EXPECT_EQ(task.wakes(), 1);
-  EXPECT_TRUE(task.Poll(all).value());
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
