@@ -89,10 +89,10 @@ absl::Status Registration::DeregisterBy(Detach detach) {
   const Handle handle = core_->TakeHandle();
   internal::Core* const core = std::exchange(core_, nullptr);
   const Registry& registry = core->queue().registry();
-  absl::Status status =
-      core->Deregister([&] { return detach(registry); }, slot_, index_);
-  ROUSE_VLOG(2, handle, ": deregistered source ", index_);
-  return status;
+  // Before the slot is free for another source of this index.
+  ROUSE_VLOG(2, handle, ": deregisters source ", index_, " for descriptor ",
+             fd_);
+  return core->Deregister([&] { return detach(registry); }, slot_, index_);
 }
 
 absl::Status Registration::Reregister(Interest interest) const {

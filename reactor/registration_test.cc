@@ -525,7 +525,7 @@ TEST_F(RegistrationTest, LogsRegistrations) {
   reactor_.Shutdown();
   EXPECT_THAT(log.Take(),
               ::testing::ElementsAre(
-                  ::testing::StartsWith(reactor + ": deregistered source "),
+                  ::testing::StartsWith(reactor + ": deregisters source "),
                   reactor + " (shut down)"));
 }
 

@@ -31,9 +31,12 @@ void Vlog(const VlogMessage& message) {
 }  // namespace internal
 
 void SetVlog(int level, VlogSink sink) {
-  // Release pairs with the acquire in `Vlog()`.
-  internal::sink.store(sink != nullptr ? sink : &internal::WriteToStderr,
-                       std::memory_order_release);
+  // The previous sink stays for the messages that are under way when logging is
+  // turned off. Release pairs with the acquire in `Vlog()`.
+  if (level > 0 || sink != nullptr) {
+    internal::sink.store(sink != nullptr ? sink : &internal::WriteToStderr,
+                         std::memory_order_release);
+  }
   internal::vlog_level.store(level, std::memory_order_relaxed);
 }
 

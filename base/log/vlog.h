@@ -18,9 +18,11 @@
 #include "rouse/base/cxx20.h"
 
 #include <atomic>
+#include <cerrno>
 #include <string_view>
 
 #include "absl/base/attributes.h"
+#include "absl/base/config.h"
 #include "absl/base/optimization.h"
 
 namespace rouse {
@@ -30,7 +32,8 @@ namespace rouse {
 // A message, which must not be used after the call to which it is passed.
 struct VlogMessage {
   // 1: rare steps, such as the start of a child process or the end of a
-  //    scheduler.
+  //    scheduler. The arguments of the child are logged, with any password in
+  //    them.
   // 2: steps for each connection or other source of a reactor.
   int level;
   std::string_view text;
@@ -39,7 +42,9 @@ struct VlogMessage {
   int line;
 };
 
-// Gets each message, on the thread that took the step. Must not use Rouse.
+// Gets each message, on the thread that took the step. Must not use Rouse. Must
+// not take a lock that the program holds while it uses Rouse. An exception is
+// dropped, because some steps are those of destructors.
 using VlogSink = void (*)(const VlogMessage& message);
 
 // SetVlog()
@@ -49,7 +54,8 @@ using VlogSink = void (*)(const VlogMessage& message);
 // are written to stderr, one on each line, after "rouse: ".
 //
 // Thread-safe. Steps that other threads take during the call may be logged or
-// not.
+// not, and the previous sink can still be called after the return: a sink must
+// live as long as the program.
 //
 // While nothing is logged, a message costs a load and a branch. A message that
 // is logged allocates memory. Events and tasks have no messages, because even a
@@ -68,17 +74,36 @@ inline bool VlogIsOn(int level) {
 
 ABSL_ATTRIBUTE_COLD void Vlog(const VlogMessage& message);
 
+// Logs what `text()` returns. Keeps `errno`. If memory is lacking, or the sink
+// throws, the message is lost.
+template <class Text>
+ABSL_ATTRIBUTE_COLD ABSL_ATTRIBUTE_NOINLINE void VlogText(int level,
+                                                          const char* file,
+                                                          int line, Text text) {
+  const int error = errno;
+#ifdef ABSL_HAVE_EXCEPTIONS
+  try {
+    Vlog({level, text(), file, line});
+  } catch (...) {
+  }
+#else
+  Vlog({level, text(), file, line});
+#endif
+  errno = error;
+}
+
 }  // namespace internal
 }  // namespace rouse
 
 // Logs the text that `absl::StrCat()` makes of the arguments, which are
 // evaluated only if `level` is on. For use in Rouse's sources, outside locks.
-#define ROUSE_VLOG(level, ...)                                       \
-  do {                                                               \
-    if (::rouse::internal::VlogIsOn(level)) {                        \
-      ::rouse::internal::Vlog(                                       \
-          {level, ::absl::StrCat(__VA_ARGS__), __FILE__, __LINE__}); \
-    }                                                                \
+#define ROUSE_VLOG(level, ...)                                     \
+  do {                                                             \
+    if (::rouse::internal::VlogIsOn(level)) {                      \
+      ::rouse::internal::VlogText(level, __FILE__, __LINE__, [&] { \
+        return ::absl::StrCat(__VA_ARGS__);                        \
+      });                                                          \
+    }                                                              \
   } while (false)
 
 #endif  // ROUSE_BASE_LOG_VLOG_H_

@@ -3,9 +3,12 @@
 
 #include "rouse/base/log/vlog.h"
 
+#include <cerrno>
+#include <new>
 #include <string>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -72,6 +75,29 @@ TEST_F(VlogTest, WithoutASinkWritesToStderr) {
   ROUSE_VLOG(1, "text");
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "rouse: text\n");
   EXPECT_THAT(Logged(), IsEmpty());
+}
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST_F(VlogTest, AnExceptionLosesOnlyTheMessage) {
+  SetVlog(1, [](const VlogMessage&) { throw std::bad_alloc(); });
+  errno = ENOENT;
+  ROUSE_VLOG(1, "text");
+  EXPECT_EQ(errno, ENOENT);
+}
+#endif
+
+TEST_F(VlogTest, KeepsErrno) {
+  SetVlog(1, [](const VlogMessage&) { errno = EINVAL; });
+  errno = ENOENT;
+  ROUSE_VLOG(1, "text");
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST_F(VlogTest, TurningOffKeepsTheSinkForMessagesUnderWay) {
+  SetVlog(1, &Keep);
+  SetVlog(0);
+  internal::Vlog({1, "late", "vlog_test.cc", 1});
+  EXPECT_THAT(Logged(), ElementsAre("1: late"));
 }
 
 }  // namespace
