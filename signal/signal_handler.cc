@@ -130,21 +130,29 @@ absl::Status ListenTo(int number,
         absl::StrCat("not a signal number: ", number));
   }
   SignalBell& bell = bells[number];
-  const ThreadMutexLock lock(&install_mu);
-  int fd = bell.fd();
-  OwnedFd made;
-  if (fd < 0) {
-    made.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!made.IsValid()) return ErrorOf("eventfd", number);
-    fd = made.get();
+  for (;;) {
+    OwnedFd made;
+    OwnedFd theirs;
+    {
+      const ThreadMutexLock lock(&install_mu);
+      int fd = bell.fd();
+      if (fd < 0) {
+        made.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+        if (!made.IsValid()) return ErrorOf("eventfd", number);
+        fd = made.get();
+      }
+      theirs.Reset(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+      if (!theirs.IsValid()) return ErrorOf("fcntl(F_DUPFD_CLOEXEC)", number);
+    }
+    // Without the lock, because registering may log.
+    absl::Status joined = join(std::move(theirs));
+    // The handler comes last, because it replaces the signal's previous action
+    // permanently.
+    if (!joined.ok() || !made.IsValid()) return joined;
+    const ThreadMutexLock lock(&install_mu);
+    if (bell.fd() < 0) return Install(number, bell, std::move(made));
+    // Another thread was faster: joins the descriptor of that thread.
   }
-  OwnedFd theirs(fcntl(fd, F_DUPFD_CLOEXEC, 0));
-  if (!theirs.IsValid()) return ErrorOf("fcntl(F_DUPFD_CLOEXEC)", number);
-  absl::Status joined = join(std::move(theirs));
-  // The handler comes last, because it replaces the signal's previous action
-  // permanently.
-  if (!joined.ok() || !made.IsValid()) return joined;
-  return Install(number, bell, std::move(made));
 }
 
 uint64_t CountOf(int number) { return bells[number].count(); }

@@ -25,9 +25,9 @@ namespace rouse::internal {
 // installs the handler, if it is not installed yet.
 //
 // Errors are those of `Signal::Create()`, or those of `join`. `join` is called
-// at most once, and must not listen for any signal itself. On failure the
-// handler has not been installed, and the caller must undo the effects of
-// `join`.
+// without a lock, and a second time if two threads listen at once: the second
+// call must undo the effects of the first. On failure the handler has not been
+// installed, and the caller must undo the effects of `join`.
 absl::Status ListenTo(int number,
                       absl::FunctionRef<absl::Status(OwnedFd)> join);
 
