@@ -217,9 +217,13 @@ class UdpSocket : public internal::DatagramBase<UdpSocket, SocketAddr>,
   // group can be joined. For IPv4, 232.0.0.0/8 is reserved for such groups, for
   // IPv6 ff3x::/32.
   //
+  // Do not mix sources with `JoinMulticast()` of the same group and interface:
+  // on Linux both functions then limit the membership to the joined sources,
+  // even if `LeaveMulticastSource()` returns an error.
+  //
   // Returns AlreadyExists if the source has already been joined; NotFound if
   // the source to be left was not joined; InvalidArgument if the addresses are
-  // of different families, or the socket has joined the whole group.
+  // of different families, or `group` is not a multicast group.
   absl::Status JoinMulticastSource(const SocketAddr& group,
                                    const SocketAddr& source,
                                    uint32_t interface = 0) const;

@@ -385,6 +385,33 @@ TEST_F(UdpSocketTest, TheSourceOfAnIPv6GroupIsJoinedAndLeft) {
             absl::StatusCode::kNotFound);
 }
 
+TEST_F(UdpSocketTest, ASourceLimitsAMembershipOfTheWholeGroup) {
+  const SocketAddr group = SocketAddr::Parse("232.77.7.8:0").value();
+  const SocketAddr joined = SocketAddr::Parse("127.0.0.1:0").value();
+  const SocketAddr other = SocketAddr::Parse("127.0.0.2:0").value();
+  const uint32_t loopback = if_nametoindex("lo");
+  const UdpSocket member =
+      UdpSocket::Bind(SocketAddr::Parse("0.0.0.0:0").value()).value();
+  const absl::Status status = member.JoinMulticast(group, loopback);
+  if (!status.ok()) GTEST_SKIP() << "no groups here: " << status;
+  const UdpSocket a = UdpSocket::Bind(joined).value();
+  const UdpSocket b = UdpSocket::Bind(other).value();
+  ASSERT_TRUE(a.SetMulticastInterface(loopback).ok());
+  ASSERT_TRUE(b.SetMulticastInterface(loopback).ok());
+  const SocketAddr to = group.WithPort(member.local_addr()->port());
+  const absl::StatusOr<size_t> sent = Run(b.SendTo("whole", to));
+  if (!sent.ok()) GTEST_SKIP() << "no route to the group: " << sent.status();
+  EXPECT_EQ(Text(Run(member.Recv(Buffer())).value()), "whole");
+
+  EXPECT_EQ(member.LeaveMulticastSource(group, joined, loopback).code(),
+            absl::StatusCode::kNotFound);
+  ASSERT_TRUE(Run(a.SendTo("lost", to)).ok());
+  ASSERT_TRUE(member.JoinMulticastSource(group, joined, loopback).ok());
+  ASSERT_TRUE(Run(b.SendTo("lost", to)).ok());
+  ASSERT_TRUE(Run(a.SendTo("joined", to)).ok());
+  EXPECT_EQ(Text(Run(member.Recv(Buffer())).value()), "joined");
+}
+
 TEST_F(UdpSocketTest, ASourceMustFitItsGroup) {
   const SocketAddr group = SocketAddr::Parse("232.77.7.7:0").value();
   const SocketAddr source = SocketAddr::Localhost(0);

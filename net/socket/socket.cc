@@ -156,6 +156,15 @@ absl::StatusOr<Socket> Socket::AdoptTcp(OwnedFd fd) {
   return Adopt(std::move(fd), SOCK_STREAM);
 }
 
+absl::StatusOr<Socket> Socket::AdoptUnix(OwnedFd fd, int type) {
+  const absl::StatusOr<int> family = FamilyOf(fd.get());
+  if (!family.ok()) return family.status();
+  if (*family != AF_UNIX) {
+    return absl::InvalidArgumentError("the descriptor is not a Unix socket");
+  }
+  return Adopt(std::move(fd), type);
+}
+
 absl::Status Socket::BindError(const std::string& addr) {
   return absl::ErrnoToStatus(errno, absl::StrCat("bind to ", addr));
 }

@@ -77,6 +77,8 @@ class Socket {
   // Like `Adopt()`, for a TCP socket. Leaves a socket of another kind
   // unchanged.
   static absl::StatusOr<Socket> AdoptTcp(OwnedFd fd);
+  // Like `Adopt()`, for a Unix socket of `type`.
+  static absl::StatusOr<Socket> AdoptUnix(OwnedFd fd, int type);
 
   int fd() const { return fd_.get(); }
   OwnedFd IntoFd() && { return std::move(fd_); }

@@ -73,7 +73,9 @@ struct TcpListenerGroupOptions {
 // concurrently if their indices differ; const members are thread-safe.
 //
 // Another process of the same user, such as the next version of the program,
-// can join the group by binding a group to the same address.
+// can join the group by binding a group to the same address. Neither group
+// should use `TcpSteering::kByCpu` then: the kernel numbers the listeners of
+// both together, and obeys the program that was attached last.
 //
 // # The connections of a listener that is closed
 //

@@ -37,12 +37,15 @@ absl::StatusOr<std::pair<UnixSeqpacket, UnixSeqpacket>> UnixSeqpacket::Pair(
 
 absl::StatusOr<UnixSeqpacket> UnixSeqpacket::FromFd(
     OwnedFd fd, const reactor::Handle& handle) {
-  return FromSocket(Socket::Adopt(std::move(fd), SOCK_SEQPACKET), handle);
+  return FromSocket(Socket::AdoptUnix(std::move(fd), SOCK_SEQPACKET), handle);
 }
 
 PollResult<absl::StatusOr<size_t>> UnixSeqpacket::PollSend(
     Context& cx, std::string_view message, Waiter* waiter) const {
   if (message.empty()) {
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (unit.IsPending()) return kPending;
+    unit->MadeProgress();
     return absl::StatusOr<size_t>(absl::InvalidArgumentError(
         "send: the message is empty, which the receiver would take for the end "
         "of the connection; send at least one byte"));

@@ -9,7 +9,8 @@
 // this machine:
 //
 //   absl::StatusOr<UnixSeqpacketListener> listener =
-//       UnixSeqpacketListener::Bind(UnixAddr::FromPath("/run/app.sock").value());
+//       UnixSeqpacketListener::Bind(
+//           UnixAddr::FromPath("/run/app.sock").value());
 //   for (;;) {
 //     absl::StatusOr<UnixSeqpacketListener::Accepted> accepted =
 //         co_await listener->Accept();

@@ -279,6 +279,27 @@ TEST_F(UnixSeqpacketTest, AdoptsAndReleasesADescriptor) {
   }
 }
 
+TEST_F(UnixSeqpacketTest, ASocketOfAnotherFamilyIsRefused) {
+  // Vsock has sockets of this type, too.
+  for (const int family : {AF_VSOCK, AF_INET}) {
+    const int type = family == AF_INET ? SOCK_STREAM : SOCK_SEQPACKET;
+    OwnedFd fd(socket(family, type | SOCK_CLOEXEC, 0));
+    if (!fd.IsValid()) continue;  // a kernel without vsock
+    const absl::Status status = UnixSeqpacket::FromFd(std::move(fd)).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(status.message(), HasSubstr("not a Unix socket"));
+  }
+}
+
+TEST_F(UnixSeqpacketTest, AnEmptyMessageTakesAUnitOfTheBudget) {
+  auto [a, b] = Pair();
+  Context cx(task_.waker());
+  for (uint32_t i = 0; i < kBudgetPerPoll; ++i) {
+    ASSERT_TRUE(a.PollSend(cx, "").IsReady());
+  }
+  EXPECT_TRUE(a.PollSend(cx, "").IsPending());
+}
+
 TEST_F(UnixSeqpacketTest, AdoptsAListener) {
   auto listener = UnixSeqpacketListener::Bind(NewAbstractAddr()).value();
   const UnixAddr addr = listener.local_addr().value();
