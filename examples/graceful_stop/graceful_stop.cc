@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A server on 127.0.0.1 whose requests take a while. At the first Ctrl-C, the
-// server accepts no more connections and finishes the requests that it has
-// received, for at most --grace. At the second Ctrl-C it ends at once.
+// server accepts no more connections and finishes the requests that it works
+// on, for at most --grace. At the second Ctrl-C it ends at once.
 //
 //   tools/bazel run -c opt //examples/graceful_stop -- --port=7777 --grace=30s
 
@@ -79,7 +79,7 @@ rouse::Co<absl::Status> Accept(rouse::TcpListener listener,
 }
 
 // The two signals that ask the program to end. They are kept from the start on,
-// so that the second is not lost if it comes right after the first.
+// so that a second signal is not lost while the program handles the first.
 class StopSignals {
  public:
   StopSignals(rouse::Signal interrupt, rouse::Signal terminate)

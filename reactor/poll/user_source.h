@@ -47,7 +47,8 @@ class SetReadiness {
   // Makes `ready` the readiness of the source: `Ready::kReadable`,
   // `Ready::kWritable`, both, or `Ready()` for neither. Each state of `ready`
   // is an event, even if the source has the state already: a consumer gets an
-  // event for each new element. Events of several calls can become one.
+  // event for each new element. Events of several calls can become one. A state
+  // that `ready` lacks is taken away, even if another thread has set the state.
   //
   // Taking a state away raises no event, and undoes an event of the state if
   // the event has not been reported yet. After a reported event, a task must
