@@ -79,6 +79,39 @@ rouse_library(base_absl_vlog
     absl::log
     absl::vlog_is_on
     rouse::base
+rouse_library(fs
+  HEADERS
+    fs/file.h
+    fs/file_reader.h
+    fs/file_writer.h
+    fs/metadata.h
+    fs/operation.h
+    fs/paths.h
+    fs/posix.h
+    fs/read_dir.h
+    fs/whole_file.h
+  SOURCES
+    fs/file.cc
+    fs/file_reader.cc
+    fs/file_writer.cc
+    fs/paths.cc
+    fs/posix.cc
+    fs/read_dir.cc
+    fs/whole_file.cc
+  DEPS
+    absl::any_invocable
+    absl::cleanup
+    absl::core_headers
+    absl::log
+    absl::span
+    absl::status
+    absl::statusor
+    absl::strings
+    absl::time
+    rouse::base
+    rouse::reactor
+    rouse::scheduler
+    rouse::waker
 )
 
 rouse_library(future
@@ -209,6 +242,25 @@ rouse_library(future
     rouse::waker
 )
 
+rouse_library(interop
+  HEADERS
+    interop/as_awaitable.h
+    interop/await.h
+    interop/awaited.h
+    interop/from_callback.h
+    interop/std_future.h
+  DEPS
+    absl::any_invocable
+    absl::config
+    absl::statusor
+    rouse::base
+    rouse::future
+    rouse::runtime
+    rouse::scheduler
+    rouse::sync
+    rouse::waker
+)
+
 rouse_library(io
   HEADERS
     io/adapt/chain_reader.h
@@ -285,6 +337,7 @@ rouse_library(net
     net/socket/stream_base.h
     net/socket_addr.h
     net/split.h
+    net/tcp/happy_eyeballs.h
     net/tcp/tcp_listener.h
     net/tcp/tcp_listener_group.h
     net/tcp/tcp_options.h
@@ -328,6 +381,7 @@ rouse_library(net
     net/socket/socket_option.cc
     net/socket/stream_base.cc
     net/socket_addr.cc
+    net/tcp/happy_eyeballs.cc
     net/tcp/tcp_listener.cc
     net/tcp/tcp_listener_group.cc
     net/tcp/tcp_options.cc
@@ -361,6 +415,7 @@ rouse_library(net
     rouse::io
     rouse::reactor
     rouse::scheduler
+    rouse::timer
     rouse::waker
 )
 
@@ -372,12 +427,18 @@ rouse_library(process
     process/exit_status.h
     process/pidfd.h
     process/reaper.h
+    process/standard_file.h
+    process/standard_streams.h
+    process/start.h
   SOURCES
     process/child.cc
     process/child_pipe.cc
     process/command.cc
     process/pidfd.cc
     process/reaper.cc
+    process/standard_file.cc
+    process/standard_streams.cc
+    process/start.cc
   DEPS
     absl::cleanup
     absl::core_headers
@@ -391,6 +452,7 @@ rouse_library(process
     rouse::future
     rouse::io
     rouse::reactor
+    rouse::scheduler
     rouse::waker
 )
 

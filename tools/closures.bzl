@@ -16,7 +16,7 @@ load("//tools:rouse_script_test.bzl", "rouse_script_test")
 # and neither is //tools:library_headers. A library that depends on GoogleTest cannot be listed: a query follows every branch
 # of a select(), and some branches of GoogleTest name repositories that nobody declares.
 CLOSURES = {
-    "//:rouse": "base 31, waker 7, future 47, io 26, sync 33, reactor 24, timer 21, scheduler 35, runtime 7, net 30, signal 4, process 4, . 1, absl 105",
+    "//:rouse": "base 31, waker 7, future 47, io 26, sync 31, reactor 24, timer 21, scheduler 34, runtime 7, net 31, signal 4, process 6, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
     "//base/log:absl_vlog": "base 2, absl 85",
     "//base/log:vlog": "base 1, absl 2",
@@ -135,7 +135,7 @@ CLOSURES = {
     "//net/vsock:vsock_addr": "net 1, reactor 1, absl 77",
     "//net/vsock:vsock_listener": "base 13, io 10, net 11, reactor 23, waker 4, absl 79",
     "//net/vsock:vsock_stream": "base 13, io 10, net 9, reactor 23, waker 4, absl 79",
-    "//net:by_name": "base 24, waker 6, future 12, io 10, reactor 23, timer 2, scheduler 14, net 15, absl 105",
+    "//net:by_name": "base 25, waker 6, future 17, io 10, reactor 23, timer 14, scheduler 14, net 16, absl 105",
     "//net:ip_options": "net 2, absl 77",
     "//net:lookup_host": "base 20, waker 3, future 7, io 2, timer 2, scheduler 14, net 2, absl 105",
     "//net:peer_credentials": "net 2, absl 77",
@@ -159,9 +159,10 @@ CLOSURES = {
     "//process:child_pipe": "base 13, waker 4, io 11, reactor 24, process 1, absl 79",
     "//process:command": "base 23, waker 4, future 14, io 12, reactor 24, process 4, absl 79",
     "//process:exit_status": "process 1, absl 37",
-    "//reactor:async_fd": "base 13, waker 4, reactor 22, absl 79",
-    "//reactor:async_io": "base 13, waker 4, reactor 20, absl 79",
-    "//reactor:background": "base 13, waker 4, reactor 16, absl 79",
+    "//process:standard_streams": "base 22, future 7, io 5, process 2, reactor 20, scheduler 14, timer 2, waker 6, absl 105",
+    "//reactor:async_fd": "base 12, waker 4, reactor 22, absl 79",
+    "//reactor:async_io": "base 12, waker 4, reactor 20, absl 79",
+    "//reactor:background": "base 12, waker 4, reactor 16, absl 79",
     "//reactor:event_waker": "base 3, reactor 9, absl 77",
     "//reactor:events": "base 1, reactor 4, absl 2",
     "//reactor:fallback": "base 13, waker 4, reactor 17, absl 79",

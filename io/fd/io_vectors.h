@@ -5,7 +5,8 @@
 // File: io_vectors.h
 // -----------------------------------------------------------------------------
 //
-// Internal to io/ and net/: the parts of a write, in the system's format.
+// Internal to io/, net/ and process/: the parts of a write, in the system's
+// format.
 
 #ifndef ROUSE_IO_FD_IO_VECTORS_H_
 #define ROUSE_IO_FD_IO_VECTORS_H_
