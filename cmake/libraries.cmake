@@ -266,13 +266,16 @@ rouse_library(io
     io/adapt/chain_reader.h
     io/adapt/constant_io.h
     io/adapt/joined_stream.h
+    io/adapt/inspect.h
     io/adapt/locked_split.h
     io/adapt/records.h
     io/adapt/take_reader.h
+    io/adapt/tee_reader.h
     io/async_read.h
     io/async_write.h
     io/buf_reader.h
     io/buf_writer.h
+    io/buffer/buf_stream.h
     io/codec.h
     io/codec/any_delimiter_codec.h
     io/codec/bytes_codec.h
@@ -288,7 +291,8 @@ rouse_library(io
     io/framed.h
     io/length_codec.h
     io/line_codec.h
-    io/memory_pipe.h
+    io/memory/memory_pipe.h
+    io/memory/simplex.h
     io/number/number_bytes.h
     io/number/read_number.h
     io/number/write_number.h
@@ -297,6 +301,8 @@ rouse_library(io
     io/read_line.h
     io/read_to_end.h
     io/read_until.h
+    io/text/read_to_string.h
+    io/text/utf8.h
     io/waiter.h
     io/write.h
     io/write_all.h
@@ -309,7 +315,9 @@ rouse_library(io
     io/fd/quiet_write.cc
     io/length_codec.cc
     io/line_codec.cc
-    io/memory_pipe.cc
+    io/memory/memory_pipe.cc
+    io/memory/simplex.cc
+    io/text/utf8.cc
   DEPS
     absl::cleanup
     absl::core_headers

@@ -151,6 +151,10 @@ class BufReader {
   std::remove_reference_t<R>& inner() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return inner_;
   }
+  const std::remove_reference_t<R>& inner() const
+      ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return inner_;
+  }
 
   // Takes the stream out. The bytes in `buffered()` are lost.
   R IntoInner() && { return std::forward<R>(inner_); }

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/base/panic.h"
-#include "rouse/io/memory_pipe.h"
+#include "rouse/io/memory/memory_pipe.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -63,8 +63,8 @@ void DuplexStream::Close() {
 
 std::pair<DuplexStream, DuplexStream> Duplex(size_t capacity) {
   if (capacity == 0) Panic("Duplex: the capacity is 0; choose at least 1");
-  auto there = std::make_shared<internal::MemoryPipe>(capacity);
-  auto back = std::make_shared<internal::MemoryPipe>(capacity);
+  auto there = std::make_shared<internal::MemoryPipe>("Duplex", capacity);
+  auto back = std::make_shared<internal::MemoryPipe>("Duplex", capacity);
   return {DuplexStream(back, there), DuplexStream(there, back)};
 }
 

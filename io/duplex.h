@@ -23,7 +23,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "rouse/io/memory_pipe.h"
+#include "rouse/io/memory/memory_pipe.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

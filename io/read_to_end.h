@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -58,6 +59,12 @@ class GrowingString {
 
   // Returns the number of bytes added.
   size_t added() const { return end_ - begin_; }
+
+  // Returns the string, including the bytes that it had before.
+  // REQUIRES: `Finish()` has not been called.
+  std::string_view text() const {
+    return std::string_view(*text_).substr(0, end_);
+  }
 
   // Returns room for at least one byte and at most `limit` bytes.
   absl::Span<char> Room(size_t limit) {

@@ -6,16 +6,22 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/stream.h"
 #include "rouse/io/adapt/records.h"
 #include "rouse/io/buf_reader.h"
+#include "rouse/io/buffer/buf_stream.h"
+#include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
+#include "rouse/io/read_line.h"
+#include "rouse/io/read_to_end.h"
 #include "rouse/io/write_all.h"
 #include "rouse/process/standard_streams.h"
 #include "rouse/runtime/runtime.h"
@@ -44,6 +50,31 @@ TEST(IoExamples, TheStandardStreamsOfATestWork) {
   rouse::Runtime runtime = rouse::Builder::CurrentThread().Build().value();
   const absl::Status status = runtime.BlockOn(AnswerEachLine());
   EXPECT_TRUE(status.ok() || absl::IsFailedPrecondition(status)) << status;
+}
+
+// -----------------------------------------------------------------------------
+// Both directions
+
+rouse::Co<absl::Status> AnswerRequests(rouse::DuplexStream stream) {
+  rouse::BufStream connection(std::move(stream));
+  std::string line;
+  while (co_await rouse::OrReturn(rouse::ReadLine(connection, line, 8192))) {
+    co_await rouse::OrReturn(rouse::WriteAll(connection, "you said "));
+    co_await rouse::OrReturn(rouse::WriteAll(connection, Answer(line)));
+    co_await rouse::OrReturn(rouse::Flush(connection));
+    line.clear();
+  }
+  co_return co_await rouse::Shutdown(connection);
+}
+
+TEST(IoExamples, ABufStreamAnswers) {
+  auto [client, server] = rouse::Duplex(1024);
+  ASSERT_TRUE(rouse::BlockOn(rouse::WriteAll(client, "a\nb\n")).ok());
+  ASSERT_TRUE(rouse::BlockOn(rouse::Shutdown(client)).ok());
+  ASSERT_TRUE(rouse::BlockOn(AnswerRequests(std::move(server))).ok());
+  std::string answers;
+  ASSERT_TRUE(rouse::BlockOn(rouse::ReadToEnd(client, answers)).ok());
+  EXPECT_EQ(answers, "you said a!\nyou said b!\n");
 }
 
 }  // namespace

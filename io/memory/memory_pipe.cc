@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/io/memory_pipe.h"
+#include "rouse/io/memory/memory_pipe.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
@@ -23,8 +24,8 @@ namespace rouse::internal {
 MemoryPipeWaiter::MemoryPipeWaiter(MemoryPipeWaiter&& other) {
   if (other.pipe_ != nullptr) {
     Panic(
-        "a future of a Duplex was moved after it was polled; move the future "
-        "before its first poll");
+        "a future of a Duplex or Simplex was moved after it was polled; move "
+        "the future before its first poll");
   }
 }
 
@@ -79,12 +80,12 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollWrite(
       if (writer_closed_) {
         unit->MadeProgress();
         return Result(absl::FailedPreconditionError(
-            "write to a Duplex: this end was shut down"));
+            absl::StrCat("write to a ", name_, ": this end was shut down")));
       }
       if (reader_closed_) {
         unit->MadeProgress();
-        return Result(absl::FailedPreconditionError(
-            "write to a Duplex: the other end was destroyed"));
+        return Result(absl::FailedPreconditionError(absl::StrCat(
+            "write to a ", name_, ": the other end was destroyed")));
       }
       if (empty) return Result(0);
       if (size_ < capacity_) {

@@ -5,11 +5,11 @@
 // File: memory_pipe.h
 // -----------------------------------------------------------------------------
 //
-// Internal to io/: a single direction of a `Duplex`. Bytes in memory go from a
-// writing end to a reading end.
+// Internal to io/: a single direction of a `Duplex`, or a `Simplex`. Bytes in
+// memory go from a writing end to a reading end.
 
-#ifndef ROUSE_IO_MEMORY_PIPE_H_
-#define ROUSE_IO_MEMORY_PIPE_H_
+#ifndef ROUSE_IO_MEMORY_MEMORY_PIPE_H_
+#define ROUSE_IO_MEMORY_MEMORY_PIPE_H_
 
 #include <cstddef>
 #include <memory>
@@ -53,9 +53,11 @@ class MemoryPipe {
  public:
   using Waiter = MemoryPipeWaiter;
 
+  // `name`, which must be a literal, is for errors: "Duplex" or "Simplex".
   // REQUIRES: `capacity`, in bytes, is at least 1.
-  explicit MemoryPipe(size_t capacity)
-      : capacity_(capacity),
+  MemoryPipe(std::string_view name, size_t capacity)
+      : name_(name),
+        capacity_(capacity),
         buffer_(std::make_unique_for_overwrite<char[]>(capacity)) {}
   MemoryPipe(const MemoryPipe&) = delete;
   MemoryPipe& operator=(const MemoryPipe&) = delete;
@@ -93,6 +95,7 @@ class MemoryPipe {
   size_t TakeFront(absl::Span<char> buffer) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   size_t AddBack(std::string_view data) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  const std::string_view name_;
   const size_t capacity_;
   ThreadMutex mu_;
   // A ring buffer with `size_` bytes from `begin_` on.
@@ -107,4 +110,4 @@ class MemoryPipe {
 
 }  // namespace rouse::internal
 
-#endif  // ROUSE_IO_MEMORY_PIPE_H_
+#endif  // ROUSE_IO_MEMORY_MEMORY_PIPE_H_
