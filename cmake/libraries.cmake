@@ -279,6 +279,7 @@ rouse_library(io
     io/codec.h
     io/codec/any_delimiter_codec.h
     io/codec/bytes_codec.h
+    io/codec/searched_size.h
     io/copy.h
     io/copy_bidirectional.h
     io/copy_loop.h

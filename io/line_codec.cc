@@ -38,25 +38,25 @@ absl::StatusOr<std::optional<std::string>> LineCodec::Decode(
   // Each result is made before its bytes are taken, so that the result is not
   // lost if memory runs out.
   for (;;) {
-    const size_t end = bytes.find('\n', searched_);
+    const size_t end = bytes.find('\n', searched_.value());
     if (end == std::string_view::npos) {
       // One more byte may be the first byte of the line end.
       const bool may_fit = bytes.empty() || bytes.size() - 1 <= max_size_;
       if (may_fit && !passing_over_) {
-        searched_ = bytes.size();
+        searched_.set_value(bytes.size());
         return std::nullopt;
       }
       Answer answer = std::nullopt;
       if (!passing_over_) answer = TooLong();
       bytes = {};
-      searched_ = 0;
+      searched_.set_value(0);
       passing_over_ = true;
       return answer;
     }
     Answer answer = std::nullopt;
     if (!passing_over_) answer = ToAnswer(WithoutReturn(bytes.substr(0, end)));
     bytes.remove_prefix(end + 1);
-    searched_ = 0;
+    searched_.set_value(0);
     if (!std::exchange(passing_over_, false)) return answer;
   }
 }
@@ -72,7 +72,7 @@ absl::StatusOr<std::optional<std::string>> LineCodec::DecodeEnd(
   }
   Answer last = ToAnswer(bytes);
   bytes = {};
-  searched_ = 0;
+  searched_.set_value(0);
   return last;
 }
 

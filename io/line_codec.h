@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rouse/io/codec/searched_size.h"
 
 namespace rouse {
 
@@ -54,9 +55,7 @@ class LineCodec {
   Answer ToAnswer(std::string_view line) const;
 
   size_t max_size_;
-  // Number of bytes, of those given last, that are known to contain no line
-  // end.
-  size_t searched_ = 0;
+  internal::SearchedSize searched_;
   // Set within a too long line, which has been reported.
   bool passing_over_ = false;
 };

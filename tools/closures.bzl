@@ -16,7 +16,7 @@ load("//tools:rouse_script_test.bzl", "rouse_script_test")
 # and neither is //tools:library_headers. A library that depends on GoogleTest cannot be listed: a query follows every branch
 # of a select(), and some branches of GoogleTest name repositories that nobody declares.
 CLOSURES = {
-    "//:rouse": "base 31, waker 7, future 47, io 27, sync 31, reactor 24, timer 21, scheduler 34, runtime 7, net 31, signal 4, process 6, . 1, absl 105",
+    "//:rouse": "base 31, waker 7, future 47, io 28, sync 31, reactor 24, timer 21, scheduler 34, runtime 7, net 31, signal 4, process 6, . 1, absl 105",
     "//base/lock:spin_hint": "base 1, absl 0",
     "//base/log:absl_vlog": "base 2, absl 85",
     "//base/log:vlog": "base 1, absl 2",
@@ -111,7 +111,7 @@ CLOSURES = {
     "//io/adapt:take_reader": "base 3, waker 1, io 3, absl 77",
     "//io/adapt:tee_reader": "base 3, io 5, waker 1, absl 77",
     "//io/buffer:buf_stream": "base 3, io 7, waker 1, absl 77",
-    "//io/codec:any_delimiter_codec": "base 1, io 1, absl 77",
+    "//io/codec:any_delimiter_codec": "base 1, io 2, absl 77",
     "//io/codec:bytes_codec": "io 1, absl 77",
     "//io/memory:simplex": "base 4, io 2, waker 1, absl 77",
     "//io/number:read_number": "base 3, waker 1, io 5, absl 77",
@@ -129,7 +129,7 @@ CLOSURES = {
     "//io:flush": "base 3, waker 1, io 4, absl 77",
     "//io:framed": "base 4, waker 1, io 7, absl 79",
     "//io:length_codec": "base 1, io 1, absl 77",
-    "//io:line_codec": "io 1, absl 77",
+    "//io:line_codec": "io 2, absl 77",
     "//io:read": "base 3, waker 1, io 4, absl 77",
     "//io:read_exact": "base 3, waker 1, io 4, absl 77",
     "//io:read_line": "base 3, waker 1, io 5, absl 77",

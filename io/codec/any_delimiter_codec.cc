@@ -42,7 +42,7 @@ Answer AnyDelimiterCodec::Decode(std::string_view& bytes) {
   // Each result is made before its bytes are taken, so that the result is not
   // lost if memory runs out.
   for (;;) {
-    const size_t end = bytes.find_first_of(delimiters_, searched_);
+    const size_t end = bytes.find_first_of(delimiters_, searched_.value());
     const bool is_whole = end != std::string_view::npos;
     const size_t size = is_whole ? end : bytes.size();
     Answer answer = std::nullopt;
@@ -52,12 +52,12 @@ Answer AnyDelimiterCodec::Decode(std::string_view& bytes) {
       } else if (is_whole) {
         answer = std::string(bytes.substr(0, size));
       } else {
-        searched_ = size;
+        searched_.set_value(size);
         return answer;
       }
     }
     bytes.remove_prefix(is_whole ? size + 1 : size);
-    searched_ = 0;
+    searched_.set_value(0);
     const bool was_skipping = std::exchange(is_skipping_, !is_whole);
     if (!was_skipping || !is_whole) return answer;
   }
@@ -73,7 +73,7 @@ Answer AnyDelimiterCodec::DecodeEnd(std::string_view& bytes) {
   }
   frame = std::string(bytes);
   bytes = {};
-  searched_ = 0;
+  searched_.set_value(0);
   return frame;
 }
 

@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rouse/io/codec/searched_size.h"
 
 namespace rouse {
 
@@ -57,9 +58,7 @@ class AnyDelimiterCodec {
   std::string delimiters_;
   std::string terminator_;
   size_t max_size_;
-  // Number of bytes, of those given last, that are known to contain no
-  // delimiter.
-  size_t searched_ = 0;
+  internal::SearchedSize searched_;
   // Set within a too long frame, which has been reported.
   bool is_skipping_ = false;
 };
