@@ -30,6 +30,7 @@
 #include <concepts>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
@@ -55,12 +56,30 @@ namespace rouse {
 // stream's own contract allows it.
 //
 // `PollRead()` takes a unit of the task's budget (see context.h).
+//
+// `PollReadVectored(cx, buffers)` is optional. It fills `buffers`, an
+// `absl::Span<const absl::Span<char>>`, in order, as if they were a single
+// buffer; but it may return fewer bytes than are available. The free function
+// below reads from any `AsyncRead`.
 template <class R>
 concept AsyncRead = requires(R& reader, Context& cx, absl::Span<char> buffer) {
   {
     reader.PollRead(cx, buffer)
   } -> std::same_as<PollResult<absl::StatusOr<size_t>>>;
 };
+
+// AsyncReadVectored
+//
+// Says whether an `R` has a `PollReadVectored()` of its own. Reads into several
+// buffers then take no more operations than reads into a single buffer.
+template <class R>
+concept AsyncReadVectored =
+    AsyncRead<R> && requires(R& reader, Context& cx,
+                             absl::Span<const absl::Span<char>> buffers) {
+      {
+        reader.PollReadVectored(cx, buffers)
+      } -> std::same_as<PollResult<absl::StatusOr<size_t>>>;
+    };
 
 // AsyncBufRead
 //
@@ -118,6 +137,58 @@ PollResult<absl::StatusOr<std::string_view>> PollFillBuf(R& reader, Context& cx,
     return reader.PollFillBuf(cx, waiter);
   } else {
     return reader.PollFillBuf(cx);
+  }
+}
+
+namespace internal {
+
+// Returns the number of bytes for which `buffers` have room.
+inline size_t TotalSize(absl::Span<const absl::Span<char>> buffers) {
+  size_t size = 0;
+  for (const absl::Span<char> buffer : buffers) size += buffer.size();
+  return size;
+}
+
+// Copies the first bytes of `bytes` into `buffers`, in order. Returns their
+// number.
+inline size_t Scatter(std::string_view bytes,
+                      absl::Span<const absl::Span<char>> buffers) {
+  size_t copied = 0;
+  for (const absl::Span<char> buffer : buffers) {
+    copied += bytes.substr(copied).copy(buffer.data(), buffer.size());
+  }
+  return copied;
+}
+
+}  // namespace internal
+
+// Polls like `reader.PollReadVectored()`, but takes a future's place to wait. A
+// reader without that function fills `buffers` from its own buffer or, if it
+// has none, fills the first of `buffers` that is not empty. `waiter` may be
+// null.
+template <AsyncRead R>
+PollResult<absl::StatusOr<size_t>> PollReadVectored(
+    R& reader, Context& cx, absl::Span<const absl::Span<char>> buffers,
+    IoWaiter<R>* waiter) {
+  if constexpr (requires { reader.PollReadVectored(cx, buffers, waiter); }) {
+    return reader.PollReadVectored(cx, buffers, waiter);
+  } else if constexpr (AsyncReadVectored<R>) {
+    return reader.PollReadVectored(cx, buffers);
+  } else if constexpr (AsyncBufRead<R>) {
+    if (internal::TotalSize(buffers) == 0) return absl::StatusOr<size_t>(0);
+    auto bytes = PollFillBuf(reader, cx, waiter);
+    if (bytes.IsPending()) return kPending;
+    if (!bytes->ok()) {
+      return absl::StatusOr<size_t>((*std::move(bytes)).status());
+    }
+    const size_t size = internal::Scatter(**bytes, buffers);
+    reader.Consume(size);
+    return absl::StatusOr<size_t>(size);
+  } else {
+    for (const absl::Span<char> buffer : buffers) {
+      if (!buffer.empty()) return PollRead(reader, cx, buffer, waiter);
+    }
+    return absl::StatusOr<size_t>(0);
   }
 }
 

@@ -144,5 +144,42 @@ TEST_F(BufReaderTest, ConsumingTooMuchPanics) {
   EXPECT_PANIC(BufReader(stream, 0), "BufReader: the capacity is 0");
 }
 
+TEST_F(BufReaderTest, BufferedBytesFillSeveralBuffers) {
+  auto [near, far] = Duplex(64);
+  BufReader reader(std::move(near), 16);
+  ASSERT_EQ(Run(Write(far, "abcdefgh")).value(), 8u);
+  const absl::Span<char> buffers[] = {absl::MakeSpan(buffer_, 2),
+                                      absl::Span<char>(),
+                                      absl::MakeSpan(buffer_ + 8, 3)};
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).value(), 5u);
+  EXPECT_EQ(std::string_view(buffer_, 2), "ab");
+  EXPECT_EQ(std::string_view(buffer_ + 8, 3), "cde");
+  EXPECT_EQ(reader.buffered(), "fgh");
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).value(), 3u);
+  EXPECT_EQ(reader.buffered(), "");
+  EXPECT_EQ(Run(ReadVectored(reader, {})).value(), 0u);
+}
+
+TEST_F(BufReaderTest, ALargeVectoredReadBypassesTheBuffer) {
+  auto [near, far] = Duplex(64);
+  BufReader reader(std::move(near), 4);
+  static_assert(AsyncReadVectored<decltype(reader)>);
+  ASSERT_EQ(Run(Write(far, "abcdefgh")).value(), 8u);
+  const absl::Span<char> buffers[] = {absl::MakeSpan(buffer_, 2),
+                                      absl::MakeSpan(buffer_ + 4, 4)};
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).value(), 6u);
+  EXPECT_EQ(std::string_view(buffer_ + 4, 4), "cdef");
+  EXPECT_EQ(reader.buffered(), "");
+}
+
+TEST_F(BufReaderTest, AnErrorOfAVectoredReadIsPassedOn) {
+  ScriptedReader stream;
+  stream.Error(absl::UnavailableError("reset"));
+  BufReader reader(stream);
+  const absl::Span<char> buffers[] = {absl::MakeSpan(buffer_)};
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).status(),
+            absl::UnavailableError("reset"));
+}
+
 }  // namespace
 }  // namespace rouse

@@ -125,6 +125,13 @@ class BufWriter {
   {
     return rouse::PollRead(inner_, cx, buffer, waiter);
   }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr)
+    requires AsyncRead<W>
+  {
+    return rouse::PollReadVectored(inner_, cx, buffers, waiter);
+  }
   PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
       Context& cx, Waiter* waiter = nullptr)
     requires AsyncBufRead<W>

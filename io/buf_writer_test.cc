@@ -185,5 +185,17 @@ TEST_F(BufWriterTest, ACapacityOfZeroPanics) {
   EXPECT_PANIC(BufWriter(stream_, 0), "BufWriter: the capacity is 0");
 }
 
+TEST_F(BufWriterTest, PassesVectoredReadsOn) {
+  auto [near, far] = Duplex(16);
+  BufWriter writer(std::move(near));
+  ASSERT_TRUE(Run(WriteAll(far, "abc")).ok());
+  char first[1];
+  char second[4];
+  const absl::Span<char> buffers[] = {absl::MakeSpan(first),
+                                      absl::MakeSpan(second)};
+  EXPECT_EQ(Run(ReadVectored(writer, buffers)).value(), 3u);
+  EXPECT_EQ(std::string_view(second, 2), "bc");
+}
+
 }  // namespace
 }  // namespace rouse

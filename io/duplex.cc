@@ -28,7 +28,13 @@ DuplexStream& DuplexStream::operator=(DuplexStream&& other) noexcept {
 
 PollResult<absl::StatusOr<size_t>> DuplexStream::PollRead(
     Context& cx, absl::Span<char> buffer, Waiter* waiter) const {
-  return in_->PollRead(cx, buffer, waiter);
+  return in_->PollRead(cx, absl::MakeConstSpan(&buffer, 1), waiter);
+}
+
+PollResult<absl::StatusOr<size_t>> DuplexStream::PollReadVectored(
+    Context& cx, absl::Span<const absl::Span<char>> buffers,
+    Waiter* waiter) const {
+  return in_->PollRead(cx, buffers, waiter);
 }
 
 PollResult<absl::StatusOr<size_t>> DuplexStream::PollWrite(

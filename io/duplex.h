@@ -55,6 +55,9 @@ class DuplexStream {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const;
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) const;
   // Writes as `AsyncWrite` requires. Pending while unread bytes fill the
   // capacity.
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,

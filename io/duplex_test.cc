@@ -230,5 +230,28 @@ TEST_F(DuplexTest, MisusePanics) {
   EXPECT_PANIC(auto moved = std::move(read), "moved after it was polled");
 }
 
+TEST_F(DuplexTest, AReadFillsSeveralBuffersInOrder) {
+  auto [a, b] = Duplex(8);
+  static_assert(AsyncReadVectored<const DuplexStream>);
+  // The bytes go around the end of the pipe's buffer.
+  ASSERT_TRUE(Run(WriteAll(a, "......")).ok());
+  ASSERT_TRUE(Run(ReadExact(b, absl::MakeSpan(buffer_, 6))).ok());
+  ASSERT_TRUE(Run(WriteAll(a, "abcdef")).ok());
+  const absl::Span<char> buffers[] = {
+      absl::MakeSpan(buffer_, 1), absl::Span<char>(),
+      absl::MakeSpan(buffer_ + 8, 3), absl::MakeSpan(buffer_ + 16, 8)};
+  EXPECT_EQ(Run(ReadVectored(b, buffers)).value(), 6u);
+  EXPECT_EQ(std::string_view(buffer_, 1), "a");
+  EXPECT_EQ(std::string_view(buffer_ + 8, 3), "bcd");
+  EXPECT_EQ(std::string_view(buffer_ + 16, 2), "ef");
+  auto read = ReadVectored(b, buffers);
+  ASSERT_TRUE(Poll(read).IsPending());
+  ASSERT_TRUE(Run(Shutdown(a)).ok());
+  EXPECT_EQ(Poll(read)->value(), 0u);
+  EXPECT_EQ(
+      Run(ReadVectored(b, absl::MakeConstSpan(buffers).subspan(1, 1))).value(),
+      0u);
+}
+
 }  // namespace
 }  // namespace rouse

@@ -10,6 +10,12 @@
 //   char buffer[1024];
 //   size_t size = co_await rouse::OrReturn(
 //       rouse::Read(reader, absl::MakeSpan(buffer)));
+//
+// A read into several buffers, such as a head of a known size and a body:
+//
+//   absl::Span<char> buffers[] = {absl::MakeSpan(head), absl::MakeSpan(body)};
+//   size_t size =
+//       co_await rouse::OrReturn(rouse::ReadVectored(reader, buffers));
 
 #ifndef ROUSE_IO_READ_H_
 #define ROUSE_IO_READ_H_
@@ -44,6 +50,21 @@ struct ReadOp {
   absl::Span<char> buffer;
 };
 
+struct ReadVectoredOp {
+  static constexpr std::string_view kName = "ReadVectored";
+
+  explicit ReadVectoredOp(absl::Span<const absl::Span<char>> buffers)
+      : buffers(buffers) {}
+
+  template <class R>
+  PollResult<absl::StatusOr<size_t>> operator()(R& reader, Context& cx,
+                                                IoWaiter<R>* waiter) const {
+    return PollReadVectored(reader, cx, buffers, waiter);
+  }
+
+  absl::Span<const absl::Span<char>> buffers;
+};
+
 }  // namespace internal
 
 // ReadFuture
@@ -51,6 +72,12 @@ struct ReadOp {
 // Returned by `Read()`.
 template <class R>
 using ReadFuture = internal::IoFuture<R, internal::ReadOp>;
+
+// ReadVectoredFuture
+//
+// Returned by `ReadVectored()`.
+template <class R>
+using ReadVectoredFuture = internal::IoFuture<R, internal::ReadVectoredOp>;
 
 // Read()
 //
@@ -67,6 +94,19 @@ ReadFuture<R> Read(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
 }
 template <AsyncRead R>
 void Read(R& reader, internal::NeedsAbslMakeSpan auto&& buffer) = delete;
+
+// ReadVectored()
+//
+// Reads like `Read()`, into several buffers, each of which is filled before the
+// next: in a single operation if the reader supports such reads or has a buffer
+// of its own, and otherwise into the first buffer that is not empty. Returns 0
+// if the stream has ended, or if all buffers are empty. `buffers` must outlive
+// the future.
+template <AsyncRead R>
+ReadVectoredFuture<R> ReadVectored(R& reader ABSL_ATTRIBUTE_LIFETIME_BOUND,
+                                   absl::Span<const absl::Span<char>> buffers) {
+  return ReadVectoredFuture<R>(reader, buffers);
+}
 
 }  // namespace rouse
 

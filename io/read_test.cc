@@ -52,5 +52,17 @@ TEST_F(ReadTest, PollingACompleteReadPanics) {
   EXPECT_PANIC((void)Poll(read), "Read was polled after");
 }
 
+TEST_F(ReadTest, ReadsIntoSeveralBuffers) {
+  ScriptedReader reader;
+  reader.Pending().Bytes("abcd");
+  const absl::Span<char> buffers[] = {absl::MakeSpan(buffer_, 3),
+                                      absl::MakeSpan(buffer_ + 4, 2)};
+  auto read = ReadVectored(reader, buffers);
+  EXPECT_TRUE(Poll(read).IsPending());
+  EXPECT_EQ(Poll(read)->value(), 3u);
+  EXPECT_EQ(std::string_view(buffer_, 3), "abc");
+  EXPECT_PANIC((void)Poll(read), "ReadVectored was polled after");
+}
+
 }  // namespace
 }  // namespace rouse

@@ -56,6 +56,17 @@ PollResult<absl::StatusOr<size_t>> PipeReader::PollRead(Context& cx,
       [](int error) { return absl::ErrnoToStatus(error, "read from a pipe"); });
 }
 
+PollResult<absl::StatusOr<size_t>> PipeReader::PollReadVectored(
+    Context& cx, absl::Span<const absl::Span<char>> buffers,
+    Waiter* waiter) const {
+  if (internal::TotalSize(buffers) == 0) return absl::StatusOr<size_t>(0);
+  constexpr size_t kNeverShort = 0;
+  return evented().registration().PollIo(
+      Direction::kRead, cx, waiter, kNeverShort,
+      [&] { return io().ReadParts(buffers); },
+      [](int error) { return absl::ErrnoToStatus(error, "read from a pipe"); });
+}
+
 absl::StatusOr<PipeWriter> PipeWriter::OpenFifo(const std::string& path,
                                                 const reactor::Handle& handle) {
   return Register(PipeEnd::OpenFifo(path, O_WRONLY), handle);

@@ -109,10 +109,22 @@ class PipeReader : public internal::PipeBase<PipeReader> {
   }
   void TryRead(internal::NeedsAbslMakeSpan auto&& buffer) const = delete;
 
-  // Reads as described at `AsyncRead`.
+  // Like `TryRead()`, for several buffers.
+  std::optional<absl::StatusOr<size_t>> TryReadVectored(
+      absl::Span<const absl::Span<char>> buffers) const {
+    return TryNow([this, buffers](Context& cx, Waiter* waiter) {
+      return PollReadVectored(cx, buffers, waiter);
+    });
+  }
+
+  // Read as described at `AsyncRead`. A vectored read takes one system call,
+  // which fills at most the first 64 buffers.
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const;
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) const;
 
  private:
   friend EventedBase;

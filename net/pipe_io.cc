@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -18,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "rouse/io/fd/adopt_fd.h"
+#include "rouse/io/fd/io_vectors.h"
 #include "rouse/io/fd/quiet_write.h"
 #include "rouse/reactor/owned_fd.h"
 
@@ -83,6 +85,11 @@ OwnedFd PipeEnd::IntoBlockingFd() && {
 
 ssize_t PipeEnd::Read(absl::Span<char> buffer) const {
   return read(fd(), buffer.data(), buffer.size());
+}
+
+ssize_t PipeEnd::ReadParts(absl::Span<const absl::Span<char>> buffers) const {
+  IoVectors vectors(buffers);
+  return readv(fd(), vectors.data(), vectors.size());
 }
 
 ssize_t PipeEnd::Write(absl::Span<const std::string_view> parts) const {

@@ -44,6 +44,8 @@ class PipeEnd {
   OwnedFd IntoBlockingFd() &&;
 
   ssize_t Read(absl::Span<char> buffer) const;
+  // Reads into the first buffers that fit into a single call.
+  ssize_t ReadParts(absl::Span<const absl::Span<char>> buffers) const;
   // Writes like `QuietWrite()`.
   ssize_t Write(absl::Span<const std::string_view> parts) const;
 

@@ -60,6 +60,18 @@ TEST_F(PipeTest, TransfersBytes) {
   EXPECT_EQ(Run(Read(reader, {})).value(), 0u);
 }
 
+TEST_F(PipeTest, AReadFillsSeveralBuffersInOrder) {
+  auto [reader, writer] = Make();
+  const absl::Span<char> buffers[] = {Buffer().first(1), Buffer().subspan(2)};
+  EXPECT_EQ(reader.TryReadVectored(buffers), std::nullopt);
+  auto read = ReadVectored(reader, buffers);
+  ASSERT_TRUE(task_.Poll(read).IsPending());
+  ASSERT_TRUE(Run(WriteAll(writer, "abc")).ok());
+  EXPECT_EQ(Run(read).value(), 3u);
+  EXPECT_EQ(std::string_view(buffer_ + 2, 2), "bc");
+  EXPECT_EQ(Run(ReadVectored(reader, {})).value(), 0u);
+}
+
 TEST_F(PipeTest, APendingReadCanBeCancelled) {
   auto [reader, writer] = Make();
   auto read = Read(reader, Buffer());

@@ -61,6 +61,16 @@ class ReadHalfBase {
     return stream().PollRead(cx, buffer, waiter);
   }
 
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) const
+    requires requires(const S& stream) {
+      stream.PollReadVectored(cx, buffers, waiter);
+    }
+  {
+    return stream().PollReadVectored(cx, buffers, waiter);
+  }
+
   // Are those of the stream, if the stream is a socket: see
   // net/evented_base.h. `stream()` gives access to the other functions there.
   auto Readable() const ABSL_ATTRIBUTE_LIFETIME_BOUND
@@ -72,6 +82,11 @@ class ReadHalfBase {
     requires requires(const S& stream) { stream.TryRead(buffer); }
   {
     return stream().TryRead(buffer);
+  }
+  auto TryReadVectored(absl::Span<const absl::Span<char>> buffers) const
+    requires requires(const S& stream) { stream.TryReadVectored(buffers); }
+  {
+    return stream().TryReadVectored(buffers);
   }
 
  private:

@@ -55,6 +55,12 @@ TEST_F(SplitTest, BorrowedHalvesReadAndWriteTheStream) {
   EXPECT_EQ(ReadSome(server), "ping");
   ASSERT_TRUE(Run(server.WriteAll("pong")).ok());
   EXPECT_EQ(ReadSome(reader), "pong");
+  ASSERT_TRUE(Run(server.WriteAll("abc")).ok());
+  char bytes[8];
+  const absl::Span<char> buffers[] = {absl::MakeSpan(bytes, 1),
+                                      absl::MakeSpan(bytes + 4, 4)};
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).value(), 3u);
+  EXPECT_EQ(std::string_view(bytes + 4, 2), "bc");
   EXPECT_EQ(&reader.stream(), &client);
   EXPECT_EQ(&writer.stream(), &client);
 }

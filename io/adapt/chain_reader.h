@@ -67,6 +67,20 @@ class ChainReader {
                            waiter == nullptr ? nullptr : &waiter->second);
   }
 
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) {
+    if (internal::TotalSize(buffers) == 0) return absl::StatusOr<size_t>(0);
+    if (!first_has_ended_) {
+      auto size = rouse::PollReadVectored(
+          first_, cx, buffers, waiter == nullptr ? nullptr : &waiter->first);
+      if (size.IsPending() || !size->ok() || **size > 0) return size;
+      first_has_ended_ = true;
+    }
+    return rouse::PollReadVectored(
+        second_, cx, buffers, waiter == nullptr ? nullptr : &waiter->second);
+  }
+
   // Return the streams. Bytes read from a stream directly are missing here.
   std::remove_reference_t<A>& first() ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return first_;

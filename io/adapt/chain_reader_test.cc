@@ -4,6 +4,7 @@
 #include "rouse/io/adapt/chain_reader.h"
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -85,6 +86,19 @@ TEST_F(ChainReaderTest, TheStreamsCanBeTakenOut) {
   EXPECT_TRUE(Run(ReadToEnd(rest, all)).ok());
   EXPECT_TRUE(Run(ReadToEnd(second, all)).ok());
   EXPECT_EQ(all, "bcd");
+}
+
+TEST_F(ChainReaderTest, SeveralBuffersAreFilledByOneStreamAtATime) {
+  ChainReader whole(ScriptedReader("ab"), ScriptedReader("cd"));
+  char bytes[4];
+  const absl::Span<char> buffers[] = {absl::Span<char>(),
+                                      absl::MakeSpan(bytes)};
+  EXPECT_EQ(Run(ReadVectored(whole, {})).value(), 0u);
+  EXPECT_EQ(Run(ReadVectored(whole, buffers)).value(), 2u);
+  EXPECT_EQ(std::string_view(bytes, 2), "ab");
+  EXPECT_EQ(Run(ReadVectored(whole, buffers)).value(), 2u);
+  EXPECT_EQ(std::string_view(bytes, 2), "cd");
+  EXPECT_EQ(Run(ReadVectored(whole, buffers)).value(), 0u);
 }
 
 }  // namespace

@@ -71,6 +71,18 @@ class RepeatReader {
     std::fill(buffer.begin(), buffer.end(), byte_);
     return absl::StatusOr<size_t>(buffer.size());
   }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers) const {
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (unit.IsPending()) return kPending;
+    unit->MadeProgress();
+    size_t size = 0;
+    for (const absl::Span<char> buffer : buffers) {
+      std::fill(buffer.begin(), buffer.end(), byte_);
+      size += buffer.size();
+    }
+    return absl::StatusOr<size_t>(size);
+  }
 
  private:
   char byte_;

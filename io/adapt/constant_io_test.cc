@@ -85,5 +85,13 @@ TEST_F(ConstantIoTest, EveryOperationTakesBudget) {
   ExpectTakesBudget([&](Context& cx) { return sink.PollWrite(cx, "x"); });
 }
 
+TEST_F(ConstantIoTest, ARepeatReaderFillsAllBuffers) {
+  RepeatReader reader('x');
+  const absl::Span<char> buffers[] = {absl::MakeSpan(buffer_, 1),
+                                      absl::MakeSpan(buffer_ + 2, 2)};
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).value(), 3u);
+  EXPECT_EQ(std::string_view(buffer_, 4), "x?xx");
+}
+
 }  // namespace
 }  // namespace rouse

@@ -18,6 +18,7 @@
 #ifndef ROUSE_IO_ADAPT_INSPECT_H_
 #define ROUSE_IO_ADAPT_INSPECT_H_
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -40,7 +41,8 @@ namespace rouse {
 // InspectReader
 //
 // An `AsyncRead` of the bytes of an `R`, which calls `inspect(bytes)` with the
-// bytes of each read that returns any. The `InspectReader` owns the `R` or, if
+// bytes of each read that returns any. A vectored read calls `inspect` for each
+// buffer. The `InspectReader` owns the `R` or, if
 // `R` is a reference, refers to the stream. If `R` can be written to, an
 // `InspectReader` can be, too: it passes the bytes on, without showing them.
 // Movable, except while a future of the `InspectReader` exists. Not
@@ -65,6 +67,21 @@ class InspectReader {
     auto size = rouse::PollRead(inner_, cx, buffer, waiter);
     if (size.IsReady() && size->ok() && **size > 0) {
       std::invoke(inspect_, std::string_view(buffer.data(), **size));
+    }
+    return size;
+  }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) {
+    auto size = rouse::PollReadVectored(inner_, cx, buffers, waiter);
+    if (size.IsReady() && size->ok()) {
+      size_t left = **size;
+      for (const absl::Span<char> buffer : buffers) {
+        const size_t here = std::min(left, buffer.size());
+        if (here == 0) continue;
+        std::invoke(inspect_, std::string_view(buffer.data(), here));
+        left -= here;
+      }
     }
     return size;
   }
@@ -156,6 +173,13 @@ class InspectWriter {
     requires AsyncRead<W>
   {
     return rouse::PollRead(inner_, cx, buffer, waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr)
+    requires AsyncRead<W>
+  {
+    return rouse::PollReadVectored(inner_, cx, buffers, waiter);
   }
   PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
       Context& cx, Waiter* waiter = nullptr)

@@ -124,5 +124,21 @@ TEST_F(InspectTest, AWriterPassesReadsOn) {
   EXPECT_EQ(inner.buffered(), "");
 }
 
+TEST_F(InspectTest, AVectoredReadShowsEachBuffer) {
+  auto [near, far] = Duplex(16);
+  InspectReader reader(near, Log());
+  ASSERT_TRUE(Run(WriteAll(far, "abcd")).ok());
+  const absl::Span<char> buffers[] = {
+      absl::MakeSpan(buffer_, 1), absl::Span<char>(),
+      absl::MakeSpan(buffer_ + 4, 2), absl::MakeSpan(buffer_ + 8, 8)};
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).value(), 4u);
+  EXPECT_EQ(log_, "a|bc|d|");
+  // A writer shows no reads.
+  InspectWriter writer(near, Log());
+  ASSERT_TRUE(Run(WriteAll(far, "ef")).ok());
+  EXPECT_EQ(Run(ReadVectored(writer, buffers)).value(), 2u);
+  EXPECT_EQ(log_, "a|bc|d|");
+}
+
 }  // namespace
 }  // namespace rouse

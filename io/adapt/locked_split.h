@@ -71,6 +71,12 @@ class LockedReadHalf {
     const ThreadMutexLock lock(&shared_->mu);
     return shared_->stream.PollRead(cx, buffer);
   }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers) {
+    const ThreadMutexLock lock(&shared_->mu);
+    return rouse::PollReadVectored(shared_->stream, cx, buffers,
+                                   /*waiter=*/nullptr);
+  }
 
  private:
   template <class T>

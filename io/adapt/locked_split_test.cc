@@ -143,5 +143,17 @@ TEST_F(LockedSplitTest, TheHalvesCanBeOnDifferentThreads) {
   echo.join();
 }
 
+TEST_F(LockedSplitTest, AReadFillsSeveralBuffers) {
+  auto [a, b] = Duplex(64);
+  auto [reader, writer] = SplitLocked(std::move(a));
+  ASSERT_TRUE(Run(WriteAll(b, "abc")).ok());
+  char first[1];
+  char second[4];
+  const absl::Span<char> buffers[] = {absl::MakeSpan(first),
+                                      absl::MakeSpan(second)};
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).value(), 3u);
+  EXPECT_EQ(std::string_view(second, 2), "bc");
+}
+
 }  // namespace
 }  // namespace rouse

@@ -61,6 +61,26 @@ class TakeReader {
     return size;
   }
 
+  // Like `PollRead()`, for several buffers. Fills only whole buffers if the
+  // limit ends within a later buffer.
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) {
+    if (limit_ == 0) return TakeUnitFor(cx, absl::StatusOr<size_t>(0));
+    size_t count = 0;
+    size_t room = 0;
+    while (count < buffers.size() && buffers[count].size() <= limit_ - room) {
+      room += buffers[count++].size();
+    }
+    if (room == 0 && count < buffers.size()) {
+      return PollRead(cx, buffers[count], waiter);
+    }
+    auto size =
+        rouse::PollReadVectored(inner_, cx, buffers.first(count), waiter);
+    if (size.IsReady() && size->ok()) limit_ -= **size;
+    return size;
+  }
+
   PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
       Context& cx, Waiter* waiter = nullptr) ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires AsyncBufRead<R>

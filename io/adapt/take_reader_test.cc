@@ -18,6 +18,7 @@
 #include "rouse/io/read.h"
 #include "rouse/io/read_line.h"
 #include "rouse/io/read_to_end.h"
+#include "rouse/io/write_all.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 #include "rouse/waker/context.h"
@@ -128,6 +129,29 @@ TEST_F(TakeReaderTest, TheEndTakesBudget) {
   }
   EXPECT_TRUE(none.PollRead(cx, absl::MakeSpan(&byte, 1)).IsPending());
   EXPECT_EQ(task_.wakes(), 1);
+}
+
+TEST_F(TakeReaderTest, SeveralBuffersAreFilledUpToTheLimit) {
+  auto [near, far] = Duplex(64);
+  TakeReader first(near, 6);
+  ASSERT_TRUE(Run(WriteAll(far, "abcdefgh")).ok());
+  char bytes[12];
+  const absl::Span<char> buffers[] = {absl::MakeSpan(bytes, 2),
+                                      absl::MakeSpan(bytes + 4, 2),
+                                      absl::MakeSpan(bytes + 8, 4)};
+  EXPECT_EQ(Run(ReadVectored(first, buffers)).value(), 4u);
+  EXPECT_EQ(std::string_view(bytes + 4, 2), "cd");
+  EXPECT_EQ(first.limit(), 2u);
+  // The limit ends within the first buffer.
+  EXPECT_EQ(
+      Run(ReadVectored(first, absl::MakeConstSpan(buffers).subspan(2))).value(),
+      2u);
+  EXPECT_EQ(std::string_view(bytes + 8, 2), "ef");
+  EXPECT_EQ(Run(ReadVectored(first, buffers)).value(), 0u);
+  first.set_limit(100);
+  EXPECT_EQ(Run(ReadVectored(first, buffers)).value(), 2u);
+  EXPECT_EQ(first.limit(), 98u);
+  EXPECT_EQ(Run(ReadVectored(first, {})).value(), 0u);
 }
 
 }  // namespace

@@ -70,6 +70,11 @@ class BufStream {
                                               Waiter* waiter = nullptr) {
     return both_.PollRead(cx, buffer, waiter);
   }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) {
+    return both_.PollReadVectored(cx, buffers, waiter);
+  }
   PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
       Context& cx, Waiter* waiter = nullptr) ABSL_ATTRIBUTE_LIFETIME_BOUND {
     return both_.PollFillBuf(cx, waiter);

@@ -139,5 +139,16 @@ TEST_F(BufStreamTest, NeedsCapacity) {
   EXPECT_PANIC(BufStream(near, 1, 0), "BufWriter: the capacity is 0");
 }
 
+TEST_F(BufStreamTest, ReadsIntoSeveralBuffers) {
+  auto [near, far] = Duplex(64);
+  BufStream stream(std::move(near));
+  ASSERT_TRUE(Run(WriteAll(far, "abcd")).ok());
+  const absl::Span<char> buffers[] = {absl::MakeSpan(buffer_, 1),
+                                      absl::MakeSpan(buffer_ + 8, 2)};
+  EXPECT_EQ(Run(ReadVectored(stream, buffers)).value(), 3u);
+  EXPECT_EQ(std::string_view(buffer_ + 8, 2), "bc");
+  EXPECT_EQ(stream.read_buffered(), "d");
+}
+
 }  // namespace
 }  // namespace rouse

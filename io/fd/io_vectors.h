@@ -5,8 +5,8 @@
 // File: io_vectors.h
 // -----------------------------------------------------------------------------
 //
-// Internal to io/, net/ and process/: the parts of a write, in the system's
-// format.
+// Internal to io/, net/ and process/: the parts of a write, or
+// the buffers of a read, in the system's format.
 
 #ifndef ROUSE_IO_FD_IO_VECTORS_H_
 #define ROUSE_IO_FD_IO_VECTORS_H_
@@ -24,8 +24,8 @@ namespace rouse::internal {
 
 // IoVectors
 //
-// The first `kMaxParts` non-empty parts of a list. Refers to the bytes of the
-// parts.
+// The first `kMaxParts` non-empty parts, or buffers, of a list. Refers to the
+// bytes of the parts.
 class IoVectors {
  public:
   // A larger number in a single call gains nothing.
@@ -34,10 +34,13 @@ class IoVectors {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): see `size()`
   explicit IoVectors(absl::Span<const std::string_view> parts) {
     for (const std::string_view part : parts) {
-      if (part.empty()) continue;
-      if (size_ == kMaxParts) break;
-      vectors_[size_++] = {const_cast<char*>(part.data()), part.size()};
-      bytes_ += part.size();
+      if (!Add(const_cast<char*>(part.data()), part.size())) break;
+    }
+  }
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): see `size()`
+  explicit IoVectors(absl::Span<const absl::Span<char>> buffers) {
+    for (const absl::Span<char> buffer : buffers) {
+      if (!Add(buffer.data(), buffer.size())) break;
     }
   }
   IoVectors(const IoVectors&) = delete;
@@ -49,6 +52,15 @@ class IoVectors {
   size_t bytes() const { return bytes_; }
 
  private:
+  // Returns false if no place is left.
+  bool Add(char* data, size_t size) {
+    if (size == 0) return true;
+    if (size_ == kMaxParts) return false;
+    vectors_[size_++] = {data, size};
+    bytes_ += size;
+    return true;
+  }
+
   iovec vectors_[kMaxParts];
   size_t size_ = 0;
   size_t bytes_ = 0;

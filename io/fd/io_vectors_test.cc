@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "gtest/gtest.h"
 
 namespace rouse {
@@ -25,7 +26,7 @@ TEST(IoVectorsTest, LeavesOutEmptyParts) {
 }
 
 TEST(IoVectorsTest, IsEmptyWithoutParts) {
-  EXPECT_EQ(IoVectors({}).size(), 0);
+  EXPECT_EQ(IoVectors(absl::Span<const std::string_view>()).size(), 0);
   const std::string_view empty[] = {"", ""};
   EXPECT_EQ(IoVectors(empty).size(), 0);
 }
@@ -42,6 +43,20 @@ TEST(IoVectorsTest, TakesTheFirstPartsThatFitWithoutEmptyOnes) {
   for (int i = 0; i < vectors.size(); ++i) {
     EXPECT_EQ(vectors.data()[i].iov_base, bytes.data() + i % 10);
   }
+}
+
+TEST(IoVectorsTest, TakesBuffersLikeParts) {
+  char bytes[8];
+  std::vector<absl::Span<char>> buffers = {absl::Span<char>(),
+                                           absl::MakeSpan(bytes, 3),
+                                           absl::MakeSpan(bytes + 4, 4)};
+  IoVectors vectors(buffers);
+  ASSERT_EQ(vectors.size(), 2);
+  EXPECT_EQ(vectors.data()[0].iov_base, bytes);
+  EXPECT_EQ(vectors.data()[1].iov_base, bytes + 4);
+  EXPECT_EQ(vectors.bytes(), 7u);
+  buffers.assign(2 * IoVectors::kMaxParts, absl::MakeSpan(bytes, 1));
+  EXPECT_EQ(IoVectors(buffers).bytes(), IoVectors::kMaxParts);
 }
 
 }  // namespace

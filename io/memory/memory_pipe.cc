@@ -33,11 +33,12 @@ MemoryPipeWaiter::~MemoryPipeWaiter() {
   if (pipe_ != nullptr) pipe_->Forget(this);
 }
 
-PollResult<absl::StatusOr<size_t>> MemoryPipe::PollRead(Context& cx,
-                                                        absl::Span<char> buffer,
-                                                        Waiter* waiter) {
+PollResult<absl::StatusOr<size_t>> MemoryPipe::PollRead(
+    Context& cx, absl::Span<const absl::Span<char>> buffers, Waiter* waiter) {
   using Result = absl::StatusOr<size_t>;
-  if (buffer.empty()) return Result(0);
+  bool empty = true;
+  for (const absl::Span<char> buffer : buffers) empty = empty && buffer.empty();
+  if (empty) return Result(0);
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
   // Wakers are cloned, called and destroyed while the lock is not held.
@@ -48,7 +49,9 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollRead(Context& cx,
     {
       const ThreadMutexLock lock(&mu_);
       if (size_ > 0 || writer_closed_) {
-        taken = TakeFront(buffer);
+        for (const absl::Span<char> buffer : buffers) {
+          taken += TakeFront(buffer);
+        }
         if (taken > 0) woken = std::exchange(writer_.waker, Waker());
         break;
       }
@@ -152,6 +155,7 @@ void MemoryPipe::Forget(const Waiter* waiter) {
 
 size_t MemoryPipe::TakeFront(absl::Span<char> buffer) {
   const size_t size = std::min(size_, buffer.size());
+  if (size == 0) return 0;
   const size_t first = std::min(size, capacity_ - begin_);
   std::memcpy(buffer.data(), buffer_.get() + begin_, first);
   std::memcpy(buffer.data() + first, buffer_.get(), size - first);

@@ -62,9 +62,8 @@ class MemoryPipe {
   MemoryPipe(const MemoryPipe&) = delete;
   MemoryPipe& operator=(const MemoryPipe&) = delete;
 
-  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
-                                              absl::Span<char> buffer,
-                                              Waiter* waiter);
+  PollResult<absl::StatusOr<size_t>> PollRead(
+      Context& cx, absl::Span<const absl::Span<char>> buffers, Waiter* waiter);
   PollResult<absl::StatusOr<size_t>> PollWrite(
       Context& cx, absl::Span<const std::string_view> parts, Waiter* waiter);
 

@@ -51,7 +51,12 @@ class SimplexReader {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) const {
-    return pipe_->PollRead(cx, buffer, waiter);
+    return pipe_->PollRead(cx, absl::MakeConstSpan(&buffer, 1), waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) const {
+    return pipe_->PollRead(cx, buffers, waiter);
   }
 
  private:

@@ -147,5 +147,14 @@ TEST_F(SimplexTest, TheEndsWorkOnTwoThreads) {
   EXPECT_EQ(received, sent);
 }
 
+TEST_F(SimplexTest, AReadFillsSeveralBuffersInOrder) {
+  auto [reader, writer] = Simplex(8);
+  ASSERT_TRUE(Run(WriteAll(writer, "abc")).ok());
+  const absl::Span<char> buffers[] = {absl::MakeSpan(buffer_, 1),
+                                      absl::MakeSpan(buffer_ + 8, 8)};
+  EXPECT_EQ(Run(ReadVectored(reader, buffers)).value(), 3u);
+  EXPECT_EQ(std::string_view(buffer_ + 8, 2), "bc");
+}
+
 }  // namespace
 }  // namespace rouse

@@ -110,6 +110,7 @@ TEST_F(ReadinessTest, AnEmptyBufferOrTextNeedsNoReadiness) {
   auto [client, server] = Connect();
   EXPECT_EQ(server.TryRead({})->value(), 0u);
   EXPECT_EQ(server.TryWrite("")->value(), 0u);
+  EXPECT_EQ(server.TryReadVectored({})->value(), 0u);
   EXPECT_EQ(server.TryWriteVectored({})->value(), 0u);
 }
 
@@ -240,7 +241,10 @@ TEST_F(ReadinessTest, TheHalvesOfAStreamHaveTheFunctionsOfTheirDirection) {
   EXPECT_EQ(writer.TryWriteVectored(parts)->value(), 3u);
   EXPECT_EQ(reader.TryRead(Buffer()), std::nullopt);
   const auto [server_reader, server_writer] = Split(server);
-  for (size_t read = 0; read < 4;) {
+  const absl::Span<char> buffers[] = {Buffer().first(1)};
+  AwaitReadable(server_reader);
+  EXPECT_EQ(server_reader.TryReadVectored(buffers)->value(), 1u);
+  for (size_t read = 1; read < 4;) {
     AwaitReadable(server_reader);
     read += server_reader.TryRead(Buffer())->value();
   }

@@ -217,6 +217,11 @@ int Socket::Accept(Socket& socket, RawAddr& peer) const {
   return 0;
 }
 
+ssize_t Socket::ReceiveParts(absl::Span<const absl::Span<char>> buffers) const {
+  IoVectors vectors(buffers);
+  return readv(fd(), vectors.data(), vectors.size());
+}
+
 ssize_t Socket::SendParts(absl::Span<const std::string_view> parts) const {
   IoVectors vectors(parts);
   msghdr message = {};

@@ -130,6 +130,8 @@ class Socket {
   ssize_t Receive(absl::Span<char> buffer, int flags = 0) const {
     return recv(fd(), buffer.data(), buffer.size(), flags);
   }
+  // Like `Receive()`, into the first buffers that fit into one call.
+  ssize_t ReceiveParts(absl::Span<const absl::Span<char>> buffers) const;
   // Sends bytes. EPIPE comes without SIGPIPE.
   ssize_t Send(std::string_view data) const {
     return send(fd(), data.data(), data.size(), MSG_NOSIGNAL);

@@ -11,6 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/fd/io_vectors.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/reactor/io_outcome.h"
 #include "rouse/reactor/ready.h"
@@ -32,6 +34,21 @@ IoOutcome PollStreamPeek(const EventedSocket& socket, Context& cx,
   return socket.registration().PollOutcome(
       Direction::kRead, cx, waiter, kNeverShort,
       [&io, buffer] { return io.Receive(buffer, MSG_PEEK); });
+}
+
+IoOutcome PollStreamReadVectored(const EventedSocket& socket, ShortRead says,
+                                 Context& cx,
+                                 absl::Span<const absl::Span<char>> buffers,
+                                 reactor::Waiter* waiter) {
+  const size_t size = TotalSize(buffers);
+  if (size == 0) return IoOutcome::Count(0);
+  const Socket& io = socket.io();
+  // A read may also be short because of the number of buffers.
+  const bool says_nothing =
+      says == ShortRead::kNothing || buffers.size() > IoVectors::kMaxParts;
+  return socket.registration().PollOutcome(
+      Direction::kRead, cx, waiter, says_nothing ? 0 : size,
+      [&io, buffers] { return io.ReceiveParts(buffers); });
 }
 
 IoOutcome PollStreamWriteVectored(const EventedSocket& socket, Context& cx,

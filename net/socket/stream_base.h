@@ -76,6 +76,9 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline reactor::IoOutcome PollStreamWrite(
 reactor::IoOutcome PollStreamPeek(const EventedSocket& socket, Context& cx,
                                   absl::Span<char> buffer,
                                   reactor::Waiter* waiter);
+reactor::IoOutcome PollStreamReadVectored(
+    const EventedSocket& socket, ShortRead says, Context& cx,
+    absl::Span<const absl::Span<char>> buffers, reactor::Waiter* waiter);
 reactor::IoOutcome PollStreamWriteVectored(
     const EventedSocket& socket, Context& cx,
     absl::Span<const std::string_view> parts, reactor::Waiter* waiter);
@@ -116,6 +119,7 @@ class StreamBase : public EventedBase<S, Socket> {
   // The types of the futures. Polling a finished future is a `Panic()`. A
   // future can be moved until it is polled.
   using ReadFuture = rouse::ReadFuture<const S>;
+  using ReadVectoredFuture = rouse::ReadVectoredFuture<const S>;
   using WriteFuture = rouse::WriteFuture<const S>;
   using WriteVectoredFuture = rouse::WriteVectoredFuture<const S>;
   using WriteAllFuture = rouse::WriteAllFuture<const S>;
@@ -127,6 +131,13 @@ class StreamBase : public EventedBase<S, Socket> {
     return ReadFuture(this->self(), buffer);
   }
   void Read(NeedsAbslMakeSpan auto&& buffer) const = delete;
+
+  // Like `Read()`, into several buffers in one system call, which fills at most
+  // the first 64 buffers.
+  ReadVectoredFuture ReadVectored(absl::Span<const absl::Span<char>> buffers)
+      const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return ReadVectoredFuture(this->self(), buffers);
+  }
 
   // Writes at least one byte of `data`, and as many as can be written now.
   // Returns `absl::StatusOr<size_t>`: 0 only if `data` is empty. Bytes count as
@@ -149,15 +160,21 @@ class StreamBase : public EventedBase<S, Socket> {
     return WriteAllFuture(this->self(), data);
   }
 
-  // Like `Read()`, `Write()` and `WriteVectored()`, but return
-  // `std::optional<absl::StatusOr<size_t>>`: `std::nullopt` if the operation
-  // would have to wait (see net/evented_base.h). Take no budget.
+  // Like `Read()`, `ReadVectored()`, `Write()` and `WriteVectored()`, but
+  // return `std::optional<absl::StatusOr<size_t>>`: `std::nullopt` if the
+  // operation would have to wait (see net/evented_base.h). Take no budget.
   std::optional<absl::StatusOr<size_t>> TryRead(absl::Span<char> buffer) const {
     return this->TryNow([this, buffer](Context& cx, Waiter* waiter) {
       return PollRead(cx, buffer, waiter);
     });
   }
   void TryRead(NeedsAbslMakeSpan auto&& buffer) const = delete;
+  std::optional<absl::StatusOr<size_t>> TryReadVectored(
+      absl::Span<const absl::Span<char>> buffers) const {
+    return this->TryNow([this, buffers](Context& cx, Waiter* waiter) {
+      return PollReadVectored(cx, buffers, waiter);
+    });
+  }
   std::optional<absl::StatusOr<size_t>> TryWrite(std::string_view data) const {
     return this->TryNow([this, data](Context& cx, Waiter* waiter) {
       return PollWrite(cx, data, waiter);
@@ -179,6 +196,14 @@ class StreamBase : public EventedBase<S, Socket> {
         this->evented(),
         PollStreamRead(this->evented(), kShortRead, cx, buffer, waiter),
         "recv from");
+  }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) const {
+    return StreamResult(this->evented(),
+                        PollStreamReadVectored(this->evented(), kShortRead, cx,
+                                               buffers, waiter),
+                        "readv from");
   }
   ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<absl::StatusOr<size_t>> PollWrite(
       Context& cx, std::string_view data, Waiter* waiter = nullptr) const {

@@ -230,6 +230,36 @@ TEST_F(TcpStreamTest, PartsArriveInOrder) {
   EXPECT_EQ(ReadAll(server), "abcde");
 }
 
+TEST_F(TcpStreamTest, AReadFillsSeveralBuffersInOrder) {
+  auto [client, server] = Connect();
+  char bytes[12] = {};
+  const absl::Span<char> buffers[] = {absl::MakeSpan(bytes, 1),
+                                      absl::Span<char>(),
+                                      absl::MakeSpan(bytes + 4, 8)};
+  EXPECT_EQ(Run(server.ReadVectored({})).value(), 0u);
+  {
+    auto read = server.ReadVectored(buffers);
+    ASSERT_TRUE(task_.Poll(read).IsPending());
+    ASSERT_TRUE(Run(client.WriteAll("abc")).ok());
+    EXPECT_EQ(Run(read).value(), 3u);
+    EXPECT_EQ(std::string_view(bytes, 1), "a");
+    EXPECT_EQ(std::string_view(bytes + 4, 2), "bc");
+  }
+  ASSERT_TRUE(client.ShutdownWrite().ok());
+  EXPECT_EQ(Run(server.ReadVectored(buffers)).value(), 0u);
+}
+
+TEST_F(TcpStreamTest, AReadFillsTheFirstOfVeryManyBuffers) {
+  auto [client, server] = Connect();
+  ASSERT_TRUE(Run(client.WriteAll(std::string(100, 'x'))).ok());
+  std::string bytes(1000, '.');
+  std::vector<absl::Span<char>> buffers;
+  for (char& byte : bytes) buffers.emplace_back(&byte, 1);
+  EXPECT_EQ(Run(server.ReadVectored(buffers)).value(), 64u);
+  // The short read does not mean that the socket is empty.
+  EXPECT_EQ(Run(server.ReadVectored(buffers)).value(), 36u);
+}
+
 TEST_F(TcpStreamTest, WritesTheFirstOfVeryManyParts) {
   auto [client, server] = Connect();
   const std::vector<std::string_view> parts(1000, "x");

@@ -58,6 +58,14 @@ TEST_F(UnixStreamTest, TransfersBytesBothWays) {
   EXPECT_EQ(Run(a.Read(Buffer())).value(), 5u);
 }
 
+TEST_F(UnixStreamTest, AReadFillsSeveralBuffersInOrder) {
+  auto [a, b] = Pair();
+  ASSERT_TRUE(Run(a.WriteAll("abc")).ok());
+  const absl::Span<char> buffers[] = {Buffer().first(1), Buffer().subspan(2)};
+  EXPECT_EQ(Run(b.ReadVectored(buffers)).value(), 3u);
+  EXPECT_EQ(std::string_view(buffer_ + 2, 2), "bc");
+}
+
 TEST_F(UnixStreamTest, AReaderAndAWriterShareTheStream) {
   auto [client, server] = Pair();
   Turn();
