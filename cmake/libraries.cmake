@@ -292,6 +292,7 @@ rouse_library(io
     io/framed.h
     io/length_codec.h
     io/line_codec.h
+    io/memory/cursor.h
     io/memory/memory_pipe.h
     io/memory/simplex.h
     io/number/number_bytes.h
@@ -302,6 +303,8 @@ rouse_library(io
     io/read_line.h
     io/read_to_end.h
     io/read_until.h
+    io/seek/async_seek.h
+    io/seek/seek.h
     io/text/read_to_string.h
     io/text/utf8.h
     io/waiter.h
@@ -316,6 +319,7 @@ rouse_library(io
     io/fd/quiet_write.cc
     io/length_codec.cc
     io/line_codec.cc
+    io/memory/cursor.cc
     io/memory/memory_pipe.cc
     io/memory/simplex.cc
     io/text/utf8.cc

@@ -17,7 +17,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -30,6 +32,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/seek/async_seek.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -40,8 +43,10 @@ namespace rouse {
 //
 // An `AsyncBufRead` on an `R`. The `BufReader` owns the `R` or, if `R` is a
 // reference, refers to the stream. If `R` can be written to, a `BufReader` can
-// be, too: it passes the bytes on. Makes a single allocation, in the
-// constructor. Movable, except while a future of the `BufReader` exists.
+// be, too: it passes the bytes on. If `R` is an `AsyncSeek`, so is the
+// `BufReader`; seek before writing, because reads have run ahead. Makes a
+// single allocation, in the constructor. Movable, except while a future of the
+// `BufReader` exists.
 //
 // Not thread-safe: a single task reads. If `R` allows it, another task can
 // write concurrently.
@@ -159,6 +164,32 @@ class BufReader {
     requires AsyncWrite<R>
   {
     return rouse::PollShutdown(inner_, cx, waiter);
+  }
+
+  // Seeks as `AsyncSeek` requires, and drops the bytes in the buffer. The
+  // present position is that of the next byte to be read, as if there were no
+  // buffer. A seek that fails drops nothing.
+  PollResult<absl::StatusOr<uint64_t>> PollSeek(Context& cx, int64_t offset,
+                                                SeekFrom from,
+                                                Waiter* waiter = nullptr)
+    requires AsyncSeek<R>
+  {
+    using Result = absl::StatusOr<uint64_t>;
+    if (from == SeekFrom::kCurrent) {
+      // The stream is ahead by the bytes in the buffer.
+      const auto ahead = static_cast<int64_t>(end_ - begin_);
+      if (offset < std::numeric_limits<int64_t>::min() + ahead) {
+        return Result(absl::InvalidArgumentError(
+            "BufReader: the seek leads in front of the beginning"));
+      }
+      offset -= ahead;
+    }
+    auto position = rouse::PollSeek(inner_, cx, offset, from, waiter);
+    if (position.IsReady() && position->ok()) {
+      begin_ = 0;
+      end_ = 0;
+    }
+    return position;
   }
 
   // Returns the bytes that have been read and not been taken.

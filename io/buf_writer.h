@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -32,6 +33,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/seek/async_seek.h"
 #include "rouse/io/waiter.h"
 #include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"
@@ -43,7 +45,8 @@ namespace rouse {
 //
 // An `AsyncWrite` on a `W`. The `BufWriter` owns the `W` or, if `W` is a
 // reference, refers to the stream. If `W` can be read from, a `BufWriter` can
-// be, too: it passes the read on, without flushing anything first. Makes a
+// be, too: it passes the read on, without flushing anything first. If `W` is an
+// `AsyncSeek`, so is the `BufWriter`. Makes a
 // single allocation, in the constructor. Movable, except while a future of the
 // `BufWriter` exists.
 //
@@ -142,6 +145,18 @@ class BufWriter {
     requires AsyncBufRead<W>
   {
     inner_.Consume(size);
+  }
+
+  // Seeks as `AsyncSeek` requires, after writing the bytes in the buffer.
+  PollResult<absl::StatusOr<uint64_t>> PollSeek(Context& cx, int64_t offset,
+                                                SeekFrom from,
+                                                Waiter* waiter = nullptr)
+    requires AsyncSeek<W>
+  {
+    auto drained = PollDrain(cx, waiter);
+    if (drained.IsPending()) return kPending;
+    if (!drained->ok()) return absl::StatusOr<uint64_t>(*std::move(drained));
+    return rouse::PollSeek(inner_, cx, offset, from, waiter);
   }
 
   // Returns the bytes that have been taken and not been written.

@@ -4,24 +4,38 @@
 // The examples of io.md, word for word (io_quotes_test sees to that), and tests
 // that run them.
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/stream.h"
+#include "rouse/io/adapt/inspect.h"
 #include "rouse/io/adapt/records.h"
+#include "rouse/io/adapt/tee_reader.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
 #include "rouse/io/buf_reader.h"
 #include "rouse/io/buffer/buf_stream.h"
+#include "rouse/io/copy.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
+#include "rouse/io/memory/cursor.h"
+#include "rouse/io/read.h"
 #include "rouse/io/read_line.h"
 #include "rouse/io/read_to_end.h"
+#include "rouse/io/seek/async_seek.h"
+#include "rouse/io/seek/seek.h"
+#include "rouse/io/text/read_to_string.h"
 #include "rouse/io/write_all.h"
 #include "rouse/process/standard_streams.h"
 #include "rouse/runtime/runtime.h"
@@ -75,6 +89,89 @@ TEST(IoExamples, ABufStreamAnswers) {
   std::string answers;
   ASSERT_TRUE(rouse::BlockOn(rouse::ReadToEnd(client, answers)).ok());
   EXPECT_EQ(answers, "you said a!\nyou said b!\n");
+}
+
+// -----------------------------------------------------------------------------
+// Copies and inspection
+
+rouse::Co<absl::StatusOr<size_t>> CopyAndCount(rouse::AsyncRead auto& from,
+                                               rouse::AsyncWrite auto& log,
+                                               rouse::AsyncWrite auto& to) {
+  size_t lines = 0;
+  const auto count = [&](std::string_view bytes) {
+    for (char c : bytes) lines += c == '\n' ? 1 : 0;
+  };
+  rouse::TeeReader logged(from, log);
+  rouse::InspectWriter counted(to, count);
+  co_await rouse::OrReturn(rouse::Copy(logged, counted));
+  co_return lines;
+}
+
+TEST(IoExamples, AStreamIsCopiedTwice) {
+  rouse::Cursor from("a\nb\n");
+  rouse::Cursor log((std::string()));
+  rouse::Cursor to((std::string()));
+  EXPECT_EQ(rouse::BlockOn(CopyAndCount(from, log, to)).value(), 2u);
+  EXPECT_EQ(log.bytes(), "a\nb\n");
+  EXPECT_EQ(to.bytes(), "a\nb\n");
+}
+
+// -----------------------------------------------------------------------------
+// Several buffers
+
+rouse::Co<absl::StatusOr<size_t>> ReadHeadAndBody(rouse::AsyncRead auto& reader,
+                                                  absl::Span<char> head,
+                                                  absl::Span<char> body) {
+  absl::Span<char> buffers[] = {head, body};
+  co_return co_await rouse::ReadVectored(reader, buffers);
+}
+
+TEST(IoExamples, OneReadFillsTwoBuffers) {
+  rouse::Cursor reader("headbody");
+  char head[4];
+  char body[8];
+  EXPECT_EQ(rouse::BlockOn(ReadHeadAndBody(reader, absl::MakeSpan(head),
+                                           absl::MakeSpan(body)))
+                .value(),
+            8u);
+  EXPECT_EQ(std::string_view(body, 4), "body");
+}
+
+// -----------------------------------------------------------------------------
+// Positions
+
+template <class File>
+  requires rouse::AsyncSeek<File> && rouse::AsyncWrite<File>
+rouse::Co<absl::StatusOr<uint64_t>> AppendRecord(File& file,
+                                                 std::string_view record) {
+  uint64_t begin =
+      co_await rouse::OrReturn(rouse::Seek(file, 0, rouse::SeekFrom::kEnd));
+  co_await rouse::OrReturn(rouse::WriteAll(file, record));
+  co_await rouse::OrReturn(rouse::Flush(file));
+  co_return begin;
+}
+
+TEST(IoExamples, ACursorIsAFileInMemory) {
+  rouse::Cursor file(std::string("old,"));
+  EXPECT_EQ(rouse::BlockOn(AppendRecord(file, "new,")).value(), 4u);
+  EXPECT_EQ(file.bytes(), "old,new,");
+}
+
+// -----------------------------------------------------------------------------
+// Text
+
+rouse::Co<absl::StatusOr<std::string>> ReadPage(rouse::AsyncRead auto& reader) {
+  std::string page;
+  co_await rouse::OrReturn(rouse::ReadToString(reader, page, 1 << 20));
+  co_return page;
+}
+
+TEST(IoExamples, APageIsText) {
+  rouse::Cursor text("caf\xC3\xA9");
+  EXPECT_TRUE(rouse::BlockOn(ReadPage(text)).ok());
+  rouse::Cursor bytes("\xFF");
+  EXPECT_TRUE(
+      absl::IsInvalidArgument(rouse::BlockOn(ReadPage(bytes)).status()));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <type_traits>
@@ -32,6 +33,7 @@
 #include "absl/types/span.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/seek/async_seek.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -109,6 +111,14 @@ class InspectReader {
     requires AsyncWrite<R>
   {
     return rouse::PollShutdown(inner_, cx, waiter);
+  }
+
+  PollResult<absl::StatusOr<uint64_t>> PollSeek(Context& cx, int64_t offset,
+                                                SeekFrom from,
+                                                Waiter* waiter = nullptr)
+    requires AsyncSeek<R>
+  {
+    return rouse::PollSeek(inner_, cx, offset, from, waiter);
   }
 
   // Returns the stream. Bytes read from the stream directly are not shown.
@@ -191,6 +201,14 @@ class InspectWriter {
     requires AsyncBufRead<W>
   {
     inner_.Consume(size);
+  }
+
+  PollResult<absl::StatusOr<uint64_t>> PollSeek(Context& cx, int64_t offset,
+                                                SeekFrom from,
+                                                Waiter* waiter = nullptr)
+    requires AsyncSeek<W>
+  {
+    return rouse::PollSeek(inner_, cx, offset, from, waiter);
   }
 
   // Returns the stream. Bytes written to the stream directly are not shown.

@@ -18,6 +18,7 @@
 #define ROUSE_IO_BUFFER_BUF_STREAM_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -30,6 +31,7 @@
 #include "rouse/io/async_write.h"
 #include "rouse/io/buf_reader.h"
 #include "rouse/io/buf_writer.h"
+#include "rouse/io/seek/async_seek.h"
 #include "rouse/io/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -43,7 +45,9 @@ namespace rouse {
 // `S` is a reference, refers to the stream. Makes two allocations, in the
 // constructor. Movable, except while a future of the `BufStream` exists.
 //
-// A read flushes nothing: flush a question before reading the answer. Nothing
+// A read flushes nothing: flush a question before reading the answer. A stream
+// with a single position, such as a file, needs a `Seek()` between a read and a
+// write, because reads run ahead. Nothing
 // is lost when a future is destroyed. Buffered bytes of both directions are
 // lost when the `BufStream` is destroyed.
 //
@@ -98,6 +102,18 @@ class BufStream {
   }
   PollResult<absl::Status> PollShutdown(Context& cx, Waiter* waiter = nullptr) {
     return writer().PollShutdown(cx, waiter);
+  }
+
+  // Seeks as `AsyncSeek` requires, after writing the bytes to be written, and
+  // drops the bytes that were read and not taken. The present position is that
+  // of the next byte to be read; after a write, it is that behind the written
+  // bytes only if there was a seek between the last read and the write.
+  PollResult<absl::StatusOr<uint64_t>> PollSeek(Context& cx, int64_t offset,
+                                                SeekFrom from,
+                                                Waiter* waiter = nullptr)
+    requires AsyncSeek<S>
+  {
+    return both_.PollSeek(cx, offset, from, waiter);
   }
 
   // Returns the bytes that have been read from the stream and not been taken.

@@ -12,7 +12,8 @@ import re
 # Members that a concept of future/, the language or Abseil calls. The concept has the contract.
 PROTOCOLS = frozenset(
     "Poll PollNext Trace BorrowsClosure await_ready await_suspend await_resume AbslStringify AbslHashValue "
-    "PollRead PollReadVectored PollFillBuf Consume PollWrite PollWriteVectored PollFlush PollShutdown Decode DecodeEnd Encode".split()
+    "PollRead PollReadVectored PollFillBuf Consume PollWrite PollWriteVectored PollFlush PollShutdown PollSeek "
+    "Decode DecodeEnd Encode".split()
 )
 # What stands before a ( but is not the name of a function.
 NOT_NAMES = frozenset("requires noexcept decltype alignas explicit sizeof throw".split())
