@@ -273,6 +273,10 @@ rouse_library(io
     io/adapt/tee_reader.h
     io/async_read.h
     io/async_write.h
+    io/bridge/chunk_writer.h
+    io/bridge/reader_stream.h
+    io/bridge/stream_reader.h
+    io/bridge/sync_io_bridge.h
     io/buf_reader.h
     io/buf_writer.h
     io/buffer/buf_stream.h
@@ -331,6 +335,7 @@ rouse_library(io
     absl::statusor
     absl::strings
     rouse::base
+    rouse::future
     rouse::waker
 )
 

@@ -4,10 +4,12 @@
 // The examples of io.md, word for word (io_quotes_test sees to that), and tests
 // that run them.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -19,17 +21,23 @@
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
 #include "rouse/future/stream.h"
+#include "rouse/future/try_join.h"
 #include "rouse/io/adapt/inspect.h"
 #include "rouse/io/adapt/records.h"
 #include "rouse/io/adapt/tee_reader.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/bridge/chunk_writer.h"
+#include "rouse/io/bridge/reader_stream.h"
+#include "rouse/io/bridge/stream_reader.h"
+#include "rouse/io/bridge/sync_io_bridge.h"
 #include "rouse/io/buf_reader.h"
 #include "rouse/io/buffer/buf_stream.h"
 #include "rouse/io/copy.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
 #include "rouse/io/memory/cursor.h"
+#include "rouse/io/memory/simplex.h"
 #include "rouse/io/read.h"
 #include "rouse/io/read_line.h"
 #include "rouse/io/read_to_end.h"
@@ -39,6 +47,8 @@
 #include "rouse/io/write_all.h"
 #include "rouse/process/standard_streams.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/spawn_blocking.h"
+#include "rouse/sync/mpsc.h"
 
 namespace {
 
@@ -172,6 +182,86 @@ TEST(IoExamples, APageIsText) {
   rouse::Cursor bytes("\xFF");
   EXPECT_TRUE(
       absl::IsInvalidArgument(rouse::BlockOn(ReadPage(bytes)).status()));
+}
+
+// -----------------------------------------------------------------------------
+// Chunks and channels
+
+rouse::Co<absl::Status> SendFile(rouse::AsyncRead auto& file,
+                                 rouse::mpsc::Sender<std::string> sender) {
+  rouse::ChunkWriter chunks(std::move(sender));
+  co_await rouse::OrReturn(rouse::Copy(file, chunks));
+  co_return absl::OkStatus();
+}
+
+rouse::Co<absl::StatusOr<std::string>> FirstLine(
+    rouse::mpsc::Receiver<std::string> receiver) {
+  rouse::StreamReader reader(std::move(receiver));
+  std::string line;
+  co_await rouse::OrReturn(rouse::ReadLine(reader, line, 8192));
+  co_return line;
+}
+
+TEST(IoExamples, AChannelCarriesBytes) {
+  auto [sender, receiver] = rouse::mpsc::Channel<std::string>(4);
+  rouse::Cursor file("first\nsecond\n");
+  auto both = rouse::TryJoin(SendFile(file, std::move(sender)),
+                             FirstLine(std::move(receiver)));
+  EXPECT_EQ(std::get<1>(rouse::BlockOn(std::move(both)).value()), "first");
+}
+
+rouse::Co<absl::StatusOr<size_t>> LargestRead(rouse::AsyncRead auto& reader) {
+  rouse::ReaderStream chunks(reader);
+  size_t largest = 0;
+  while (auto chunk = co_await rouse::Next(chunks)) {
+    co_await rouse::OrReturn(chunk->status());
+    largest = std::max(largest, (*chunk)->size());
+  }
+  co_return largest;
+}
+
+TEST(IoExamples, AReaderIsAStreamOfChunks) {
+  rouse::Cursor reader("12345");
+  EXPECT_EQ(rouse::BlockOn(LargestRead(reader)).value(), 5u);
+}
+
+// -----------------------------------------------------------------------------
+// Code that blocks
+
+// A parser that knows nothing of Rouse, and reads by a callback.
+template <class ReadBytes>
+absl::StatusOr<int> CountDigits(ReadBytes read) {
+  int digits = 0;
+  char buffer[16];
+  for (;;) {
+    absl::StatusOr<size_t> size = read(absl::MakeSpan(buffer));
+    if (!size.ok()) return size.status();
+    if (*size == 0) return digits;
+    for (size_t i = 0; i < *size; ++i) {
+      digits += buffer[i] >= '0' && buffer[i] <= '9' ? 1 : 0;
+    }
+  }
+}
+
+rouse::Co<absl::StatusOr<int>> CountDigitsOf(rouse::SimplexReader stream) {
+  auto parse = [stream = std::move(stream)]() mutable {
+    rouse::SyncIoBridge bridge(std::move(stream));
+    return CountDigits(
+        [&](absl::Span<char> buffer) { return bridge.Read(buffer); });
+  };
+  co_return co_await rouse::SpawnBlocking(std::move(parse));
+}
+
+TEST(IoExamples, ABridgeLetsCodeBlock) {
+  rouse::Runtime runtime = rouse::Builder::CurrentThread().Build().value();
+  auto ends = rouse::Simplex(4);
+  auto write = [](rouse::SimplexWriter writer) -> rouse::Co<absl::Status> {
+    co_await rouse::OrReturn(rouse::WriteAll(writer, "a1b22c333"));
+    co_return absl::OkStatus();
+  };
+  auto both = rouse::TryJoin(write(std::move(ends.second)),
+                             CountDigitsOf(std::move(ends.first)));
+  EXPECT_EQ(std::get<1>(runtime.BlockOn(std::move(both)).value()), 6);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,12 +15,17 @@
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
+#include "absl/synchronization/notification.h"
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/future/ready.h"
 #include "rouse/future/yield.h"
+#include "rouse/io/bridge/sync_io_bridge.h"
+#include "rouse/io/memory/cursor.h"
+#include "rouse/net/pipe.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/block_in_place.h"
 #include "rouse/scheduler/current.h"
@@ -122,6 +128,64 @@ std::vector<BlockingCallCase> BlockingCalls() {
          (void)Semaphore::BlockingAcquireOwned(std::make_shared<Semaphore>(1));
        },
        "use co_await AcquireOwned(),"},
+      {"SyncIoBridge::Read",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         char buffer[1];
+         (void)bridge.Read(absl::MakeSpan(buffer));
+       },
+       "use co_await Read(),"},
+      {"SyncIoBridge::ReadExact",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         char buffer[1];
+         (void)bridge.ReadExact(absl::MakeSpan(buffer));
+       },
+       "use co_await ReadExact(),"},
+      {"SyncIoBridge::ReadToEnd",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         std::string text;
+         (void)bridge.ReadToEnd(text);
+       },
+       "use co_await ReadToEnd(),"},
+      {"SyncIoBridge::ReadLine",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         std::string text;
+         (void)bridge.ReadLine(text);
+       },
+       "use co_await ReadLine(),"},
+      {"SyncIoBridge::Write",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         (void)bridge.Write("x");
+       },
+       "use co_await Write(),"},
+      {"SyncIoBridge::WriteAll",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         (void)bridge.WriteAll("x");
+       },
+       "use co_await WriteAll(),"},
+      {"SyncIoBridge::Flush",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         (void)bridge.Flush();
+       },
+       "use co_await Flush(),"},
+      {"SyncIoBridge::Shutdown",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         (void)bridge.Shutdown();
+       },
+       "use co_await Shutdown(),"},
+      {"SyncIoBridge::Seek",
+       [] {
+         SyncIoBridge bridge(Cursor(std::string("a\nb")));
+         (void)bridge.Seek(0);
+       },
+       "use co_await Seek(),"},
   };
 }
 
@@ -168,6 +232,31 @@ TEST(BlockOnInLocalTaskTest, Panics) {
 }
 
 #endif  // ABSL_HAVE_EXCEPTIONS
+
+// The end of a runtime waits for blocking calls.
+TEST_P(BlockOnInTaskTest, TheEndOfTheRuntimeEndsTheWaitOfABridge) {
+  absl::Status status;
+  absl::Notification has_begun;
+  std::optional<PipeWriter> writer;  // without which the stream would end
+  {
+    Runtime runtime = MakeRuntime();
+    auto make = []() -> Co<absl::StatusOr<std::pair<PipeReader, PipeWriter>>> {
+      co_return MakePipe();
+    };
+    auto ends = runtime.BlockOn(make());
+    ASSERT_THAT(ends, IsOk());
+    writer.emplace(std::move(ends->second));
+    auto read = [&, reader = std::move(ends->first)]() mutable {
+      SyncIoBridge bridge(std::move(reader));
+      char buffer[1];
+      has_begun.Notify();
+      status = bridge.Read(absl::MakeSpan(buffer)).status();
+    };
+    runtime.SpawnBlocking(std::move(read)).Detach();
+    has_begun.WaitForNotification();
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+}
 
 TEST_P(BlockOnInTaskTest, IsAllowedInABlockingCallAndItsDestructor) {
   Runtime runtime = MakeRuntime();
