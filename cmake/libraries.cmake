@@ -283,6 +283,7 @@ rouse_library(io
     io/codec.h
     io/codec/any_delimiter_codec.h
     io/codec/bytes_codec.h
+    io/codec/delimited_message_codec.h
     io/codec/searched_size.h
     io/copy.h
     io/copy_bidirectional.h
@@ -317,6 +318,7 @@ rouse_library(io
     io/write_some.h
   SOURCES
     io/codec/any_delimiter_codec.cc
+    io/codec/delimited_message_codec.cc
     io/duplex.cc
     io/fd/adopt_fd.cc
     io/fd/io_future.cc

@@ -117,6 +117,7 @@ CLOSURES = {
     "//io/buffer:buf_stream": "base 3, io 8, waker 1, absl 77",
     "//io/codec:any_delimiter_codec": "base 1, io 2, absl 77",
     "//io/codec:bytes_codec": "io 1, absl 77",
+    "//io/codec:delimited_message_codec": "base 1, io 1, absl 77",
     "//io/memory:cursor": "base 3, io 4, waker 1, absl 77",
     "//io/memory:simplex": "base 4, io 2, waker 1, absl 77",
     "//io/number:read_number": "base 3, waker 1, io 5, absl 77",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -33,9 +34,11 @@
 #include "rouse/io/bridge/sync_io_bridge.h"
 #include "rouse/io/buf_reader.h"
 #include "rouse/io/buffer/buf_stream.h"
+#include "rouse/io/codec/delimited_message_codec.h"
 #include "rouse/io/copy.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/flush.h"
+#include "rouse/io/framed.h"
 #include "rouse/io/memory/cursor.h"
 #include "rouse/io/memory/simplex.h"
 #include "rouse/io/read.h"
@@ -262,6 +265,45 @@ TEST(IoExamples, ABridgeLetsCodeBlock) {
   auto both = rouse::TryJoin(write(std::move(ends.second)),
                              CountDigitsOf(std::move(ends.first)));
   EXPECT_EQ(std::get<1>(runtime.BlockOn(std::move(both)).value()), 6);
+}
+
+// -----------------------------------------------------------------------------
+// Protocol buffers
+
+// Has the functions of a message of protobuf.
+class Request {
+ public:
+  size_t ByteSizeLong() const { return name_.size(); }
+  bool SerializeToArray(void* data, int size) const {
+    if (static_cast<size_t>(size) < name_.size()) return false;
+    std::memcpy(data, name_.data(), name_.size());
+    return true;
+  }
+  bool ParseFromArray(const void* data, int size) {
+    name_.assign(static_cast<const char*>(data), static_cast<size_t>(size));
+    return true;
+  }
+
+  void set_name(std::string_view name) { name_ = name; }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+};
+
+rouse::Co<absl::Status> SendRequest(rouse::DuplexStream& stream,
+                                    std::string name) {
+  rouse::Framed requests(stream, rouse::DelimitedMessageCodec<Request>());
+  Request request;
+  request.set_name(name);
+  co_return co_await requests.Send(std::move(request));
+}
+
+TEST(IoExamples, AMessageIsAFrame) {
+  auto [client, server] = rouse::Duplex(64);
+  ASSERT_TRUE(rouse::BlockOn(SendRequest(client, "name")).ok());
+  rouse::Framed requests(server, rouse::DelimitedMessageCodec<Request>());
+  EXPECT_EQ(rouse::BlockOn(rouse::Next(requests))->value().name(), "name");
 }
 
 }  // namespace
