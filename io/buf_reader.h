@@ -81,12 +81,9 @@ class BufReader {
       unit->MadeProgress();
       return Result(buffered());
     }
-    auto size = rouse::PollRead(
-        inner_, cx, absl::MakeSpan(buffer_.get(), capacity_), waiter);
-    if (size.IsPending()) return kPending;
-    if (!size->ok()) return Result((*std::move(size)).status());
-    begin_ = 0;
-    end_ = **size;
+    auto filled = PollFill(cx, waiter);
+    if (filled.IsPending()) return kPending;
+    if (!filled->ok()) return Result((*std::move(filled)).status());
     return Result(buffered());
   }
 
@@ -107,18 +104,24 @@ class BufReader {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) {
-    if (begin_ == end_ && buffer.size() >= capacity_) {
-      return rouse::PollRead(inner_, cx, buffer, waiter);
+    // The usual case, bytes in the buffer, does not go through `PollFillBuf()`,
+    // whose result costs more than the copy of a small read.
+    if (begin_ == end_) {
+      if (buffer.size() >= capacity_) {
+        return rouse::PollRead(inner_, cx, buffer, waiter);
+      }
+      if (buffer.empty()) return absl::StatusOr<size_t>(0);
+      auto filled = PollFill(cx, waiter);
+      if (filled.IsPending() || !filled->ok()) return filled;
+    } else {
+      if (buffer.empty()) return absl::StatusOr<size_t>(0);
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      unit->MadeProgress();
     }
-    if (buffer.empty()) return absl::StatusOr<size_t>(0);
-    auto bytes = PollFillBuf(cx, waiter);
-    if (bytes.IsPending()) return kPending;
-    if (!bytes->ok()) {
-      return absl::StatusOr<size_t>((*std::move(bytes)).status());
-    }
-    const size_t size = std::min((*bytes)->size(), buffer.size());
-    if (size > 0) std::memcpy(buffer.data(), (*bytes)->data(), size);
-    Consume(size);
+    const size_t size = std::min(end_ - begin_, buffer.size());
+    if (size > 0) std::memcpy(buffer.data(), buffer_.get() + begin_, size);
+    begin_ += size;
     return absl::StatusOr<size_t>(size);
   }
 
@@ -210,6 +213,17 @@ class BufReader {
   R IntoInner() && { return std::forward<R>(inner_); }
 
  private:
+  // Reads into the buffer, which must be empty.
+  PollResult<absl::StatusOr<size_t>> PollFill(Context& cx, Waiter* waiter) {
+    auto size = rouse::PollRead(
+        inner_, cx, absl::MakeSpan(buffer_.get(), capacity_), waiter);
+    if (size.IsReady() && size->ok()) {
+      begin_ = 0;
+      end_ = **size;
+    }
+    return size;
+  }
+
   R inner_;
   size_t capacity_;
   std::unique_ptr<char[]> buffer_;
