@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/no_destructor.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
@@ -157,30 +158,51 @@ Command& Command::Arg0(std::string name) {
   return *this;
 }
 
-Command& Command::ExtraFd(int number, OwnedFd fd) {
-  extra_fds_.insert_or_assign(number,
-                              std::make_shared<const OwnedFd>(std::move(fd)));
+struct Command::Extras {
+  std::map<int, std::shared_ptr<const OwnedFd>> fds;
+  std::optional<uid_t> uid;
+  std::optional<gid_t> gid;
+  std::optional<std::vector<gid_t>> groups;
+  std::map<int, rlimit> limits;
+};
+
+const Command::Extras& Command::extras() const {
+  static const absl::NoDestructor<Extras> kNone;
+  return extras_ == nullptr ? *kNone : *extras_;
+}
+
+template <class Change>
+Command& Command::ChangeExtras(Change change) {
+  auto changed = std::make_shared<Extras>(extras());
+  change(*changed);
+  extras_ = std::move(changed);
   return *this;
+}
+
+Command& Command::ExtraFd(int number, OwnedFd fd) {
+  auto shared = std::make_shared<const OwnedFd>(std::move(fd));
+  return ChangeExtras([&](Extras& extras) {
+    extras.fds.insert_or_assign(number, std::move(shared));
+  });
 }
 
 Command& Command::Uid(uid_t uid) {
-  uid_ = uid;
-  return *this;
+  return ChangeExtras([&](Extras& extras) { extras.uid = uid; });
 }
 
 Command& Command::Gid(gid_t gid) {
-  gid_ = gid;
-  return *this;
+  return ChangeExtras([&](Extras& extras) { extras.gid = gid; });
 }
 
 Command& Command::Groups(std::vector<gid_t> groups) {
-  groups_ = std::move(groups);
-  return *this;
+  return ChangeExtras(
+      [&](Extras& extras) { extras.groups = std::move(groups); });
 }
 
 Command& Command::ResourceLimit(int resource, rlim_t soft, rlim_t hard) {
-  limits_.insert_or_assign(resource, rlimit{soft, hard});
-  return *this;
+  return ChangeExtras([&](Extras& extras) {
+    extras.limits.insert_or_assign(resource, rlimit{soft, hard});
+  });
 }
 
 Command& Command::OutputLimit(size_t bytes) {
@@ -213,7 +235,7 @@ absl::Status Command::Validate() const {
                      "': NewSession() also makes a process group; do not call "
                      "ProcessGroup()"));
   }
-  for (const auto& [number, fd] : extra_fds_) {
+  for (const auto& [number, fd] : extras().fds) {
     if (number >= 3 && number < std::numeric_limits<int>::max()) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "Command '", program_, "': ExtraFd() got the number ", number,
@@ -248,7 +270,8 @@ absl::StatusOr<Command::Streams> Command::OpenStreams(
   Streams streams;
   // Above all numbers in the child, so that no source is overwritten while the
   // child's descriptors are set up.
-  const int lowest = extra_fds_.empty() ? 3 : extra_fds_.rbegin()->first + 1;
+  const int lowest =
+      extras().fds.empty() ? 3 : extras().fds.rbegin()->first + 1;
   const auto add = [&](int fd, int number) -> absl::Status {
     absl::StatusOr<OwnedFd> source = DuplicatePast(fd, lowest);
     if (!source.ok()) return std::move(source).status();
@@ -256,7 +279,7 @@ absl::StatusOr<Command::Streams> Command::OpenStreams(
     streams.sources.push_back(*std::move(source));
     return absl::OkStatus();
   };
-  for (const auto& [number, fd] : extra_fds_) {
+  for (const auto& [number, fd] : extras().fds) {
     if (absl::Status status = add(fd->get(), number); !status.ok()) {
       return status;
     }
@@ -318,16 +341,17 @@ absl::StatusOr<internal::StartedProcess> Command::Start(
   plan.new_session = new_session_;
   plan.process_group = process_group_;
   plan.descriptors = streams.descriptors;
-  for (const auto& [resource, values] : limits_) {
+  for (const auto& [resource, values] : extras().limits) {
     plan.limits.push_back({resource, values});
   }
-  plan.groups = groups_;
+  plan.groups = extras().groups;
   // Another user must not have the groups of root.
-  if (uid_.has_value() && !groups_.has_value() && geteuid() == 0) {
+  if (extras().uid.has_value() && !extras().groups.has_value() &&
+      geteuid() == 0) {
     plan.groups.emplace();
   }
-  plan.gid = gid_;
-  plan.uid = uid_;
+  plan.gid = extras().gid;
+  plan.uid = extras().uid;
   plan.directory = directory_;
   plan.program = program_;
   plan.args = {arg0_.value_or(program_)};

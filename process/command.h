@@ -120,10 +120,10 @@ class Command {
   Command& KillOnDrop(bool on = true);
 
   // Gives the child a descriptor besides its standard streams, such as a
-  // listening socket. `number` is the descriptor's number in the child, at least
-  // 3; another call with the same number replaces the descriptor. The `Command`
-  // keeps `fd` open. The open file keeps its flags: unlike a standard stream's,
-  // it is not made blocking.
+  // listening socket. `number` is the descriptor's number in the child, at
+  // least 3; another call with the same number replaces the descriptor. The
+  // `Command` keeps `fd` open. The open file keeps its flags: unlike a standard
+  // stream's, it is not made blocking.
   Command& ExtraFd(int number, OwnedFd fd);
 
   // Makes the child a member of a process group. 0 makes the child the first
@@ -205,14 +205,21 @@ class Command {
       reactor::Handle handle = reactor::Handle()) const;
 
   // Runs the program like `Run()`, and also returns the bytes of its standard
-  // output and standard error, up to `OutputLimit()`. Unless set otherwise, both
-  // are piped, and the input is `Null()`.
+  // output and standard error, up to `OutputLimit()`. Unless set otherwise,
+  // both are piped, and the input is `Null()`.
   Co<absl::StatusOr<ProcessOutput>> Output(
       reactor::Handle handle = reactor::Handle()) const;
 
  private:
   struct Streams;
+  // The settings that few commands have. The header does not need their types,
+  // which take the compiler as long as the rest of the class.
+  struct Extras;
 
+  const Extras& extras() const;
+  // Calls `change` with a copy of the settings, and keeps the copy.
+  template <class Change>
+  Command& ChangeExtras(Change change);
   absl::Status Validate() const;
   std::vector<std::string> Environment() const;
   absl::StatusOr<Streams> OpenStreams(const reactor::Handle& handle) const;
@@ -226,14 +233,11 @@ class Command {
   std::map<std::string, std::optional<std::string>> env_;
   std::optional<std::string> directory_;
   std::optional<Stdio> stdio_[3];
-  std::map<int, std::shared_ptr<const OwnedFd>> extra_fds_;
   bool kill_on_drop_ = false;
   std::optional<pid_t> process_group_;
   bool new_session_ = false;
-  std::optional<uid_t> uid_;
-  std::optional<gid_t> gid_;
-  std::optional<std::vector<gid_t>> groups_;
-  std::map<int, rlimit> limits_;
+  // Null until the first change. Copies of the command share the settings.
+  std::shared_ptr<const Extras> extras_;
   size_t output_limit_ = std::numeric_limits<size_t>::max();
 };
 
