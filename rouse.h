@@ -79,7 +79,6 @@
 #include "rouse/process/child_pipe.h"
 #include "rouse/process/command.h"
 #include "rouse/process/exit_status.h"
-#include "rouse/process/standard_streams.h"
 #include "rouse/reactor/async_fd.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/metrics.h"

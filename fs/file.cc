@@ -26,13 +26,13 @@
 namespace rouse::fs {
 
 Operation<File> File::Open(std::string path, OpenOptions options) {
-  return Operation<File>([path = std::move(path),
-                          options]() mutable -> absl::StatusOr<File> {
-    absl::StatusOr<OwnedFd> fd =
-        internal::OpenFd(path, options.flags_, options.mode_);
-    if (!fd.ok()) return std::move(fd).status();
-    return File(*std::move(fd), std::move(path));
-  });
+  return Operation<File>(
+      [path = std::move(path), options]() mutable -> absl::StatusOr<File> {
+        absl::StatusOr<OwnedFd> fd =
+            internal::OpenFd(path, options.flags_, options.mode_);
+        if (!fd.ok()) return std::move(fd).status();
+        return File(*std::move(fd), std::move(path));
+      });
 }
 
 Operation<std::string> File::ReadAt(uint64_t offset, size_t size) const {
@@ -111,9 +111,7 @@ Operation<void> File::Flock(int operation) const {
 Operation<void> File::Lock() const { return Flock(LOCK_EX); }
 Operation<void> File::LockShared() const { return Flock(LOCK_SH); }
 Operation<void> File::TryLock() const { return Flock(LOCK_EX | LOCK_NB); }
-Operation<void> File::TryLockShared() const {
-  return Flock(LOCK_SH | LOCK_NB);
-}
+Operation<void> File::TryLockShared() const { return Flock(LOCK_SH | LOCK_NB); }
 Operation<void> File::Unlock() const { return Flock(LOCK_UN); }
 
 }  // namespace rouse::fs

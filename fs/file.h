@@ -123,9 +123,9 @@ class File {
   //
   // `TryLock()` and `TryLockShared()` return Unavailable if another open file
   // holds a lock that excludes this one. `Lock()` and `LockShared()` wait on
-  // their thread until the lock is free: a destroyed future goes on to wait, and
-  // may take the lock, and the end of the runtime waits for it. To limit the
-  // wait, call `TryLock()` now and then.
+  // their thread until the lock is free: a destroyed future goes on to wait,
+  // and may take the lock, and the end of the runtime waits for it. To limit
+  // the wait, call `TryLock()` now and then.
   Operation<void> Lock() const;
   Operation<void> LockShared() const;
   Operation<void> TryLock() const;

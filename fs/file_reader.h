@@ -63,6 +63,7 @@ class FileReader {
   // Makes `offset` the offset of the next byte. Discards the buffer.
   void Seek(uint64_t offset);
 
+  // Returns the file.
   const File& file() const { return file_; }
 
  private:

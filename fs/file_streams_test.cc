@@ -47,8 +47,7 @@ static_assert(AsyncWrite<FileWriter>);
 
 class FileStreamsTest : public FsTest {
  protected:
-  File Open(std::string_view name,
-            OpenOptions options = ForUpdate().Create()) {
+  File Open(std::string_view name, OpenOptions options = ForUpdate().Create()) {
     return Run(File::Open(Path(name), options)).value();
   }
 };
@@ -183,15 +182,17 @@ TEST_F(FileStreamsTest, ADestroyedFlushLosesNothing) {
 
 TEST_F(FileStreamsTest, AWriterThatWasNotFlushedLogsAnError) {
   absl::ScopedMockLog log(absl::MockLogDefault::kDisallowUnexpected);
-  EXPECT_CALL(log, Log(absl::LogSeverity::kError, testing::_,
-                       HasSubstr(absl::StrCat("up to 4 bytes for '",
-                                              Path("a"), "'"))));
+  EXPECT_CALL(
+      log, Log(absl::LogSeverity::kError, testing::_,
+               HasSubstr(absl::StrCat("up to 4 bytes for '", Path("a"), "'"))));
   std::optional<FileWriter> writer(std::in_place, Open("a"));
   ASSERT_THAT(Run(WriteAll(*writer, "text")), IsOk());
   log.StartCapturingLogs();
   FileWriter moved(*std::move(writer));
   writer.reset();
-  { const FileWriter last(std::move(moved)); }
+  {
+    const FileWriter last(std::move(moved));
+  }
   log.StopCapturingLogs();
 }
 

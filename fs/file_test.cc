@@ -70,8 +70,12 @@ TEST_F(FileTest, ReadsMoreThanOneStep) {
 
 TEST_F(FileTest, AnOperationDoesNothingBeforeItIsPolled) {
   const File file = Open();
-  { const auto write = file.WriteAt(0, "abc"); }
-  { const auto create = File::Open(Path("b"), ForWriting().Create()); }
+  {
+    const auto write = file.WriteAt(0, "abc");
+  }
+  {
+    const auto create = File::Open(Path("b"), ForWriting().Create());
+  }
   EXPECT_EQ(Get("a"), "");
   EXPECT_EQ(CountEntries(), 1u);
 }

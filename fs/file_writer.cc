@@ -57,8 +57,7 @@ PollResult<absl::Status> FileWriter::PollWritten(Context& cx) {
 
 void FileWriter::Begin() {
   const size_t size = buffer_.size();
-  write_.emplace(
-      file_.WriteAt(offset_, std::exchange(buffer_, std::string())));
+  write_.emplace(file_.WriteAt(offset_, std::exchange(buffer_, std::string())));
   offset_ += size;
 }
 

@@ -39,8 +39,8 @@ namespace rouse::fs {
 //
 // **Flush before you destroy the writer.** Only then is it known that all bytes
 // were written. A destroyed writer discards the bytes in its buffer, and bytes
-// that wait for a thread; it logs an error that names the file and the number of
-// bytes. Shutting down is flushing: the file stays open.
+// that wait for a thread; it logs an error that names the file and the number
+// of bytes. Shutting down is flushing: the file stays open.
 //
 // An error of a write is returned by the next call, and by all later ones. The
 // file then has a prefix of what was written, up to `flushed()` at least.
@@ -69,6 +69,7 @@ class FileWriter {
   // Returns the offset behind the bytes that were written for certain.
   uint64_t flushed() const { return flushed_; }
 
+  // Returns the file.
   const File& file() const { return file_; }
 
  private:
@@ -79,7 +80,7 @@ class FileWriter {
 
   File file_;
   size_t chunk_;
-  uint64_t offset_;   // of the buffer
+  uint64_t offset_;  // of the buffer
   uint64_t flushed_;
   std::string buffer_;
   std::optional<Operation<void>> write_;

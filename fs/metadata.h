@@ -31,6 +31,8 @@ class Metadata {
  public:
   explicit Metadata(const struct stat& raw) : raw_(raw) {}
 
+  // Return the kind of the file. All are false for a device, a pipe or a
+  // socket.
   bool IsFile() const { return S_ISREG(raw_.st_mode); }
   bool IsDir() const { return S_ISDIR(raw_.st_mode); }
   bool IsSymlink() const { return S_ISLNK(raw_.st_mode); }

@@ -49,8 +49,8 @@ namespace rouse::fs {
 //   ResourceExhausted   no thread could be started
 //   Internal            memory was lacking for the result
 template <class T>
-class [[nodiscard("a file operation does nothing until it is awaited")]]
-Operation {
+class [[nodiscard(
+    "a file operation does nothing until it is awaited")]] Operation {
  public:
   using Result =
       std::conditional_t<std::is_void_v<T>, absl::Status, absl::StatusOr<T>>;

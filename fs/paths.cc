@@ -49,15 +49,16 @@ Operation<void> PathCall(const char* name, std::string path, Call call) {
 template <class Call>
 Operation<void> PathsCall(const char* name, std::string from, std::string to,
                           Call call) {
-  return Operation<void>([name, from = std::move(from), to = std::move(to),
-                          call]() {
-    for (const std::string& path : {from, to}) {
-      if (absl::Status status = CheckPath(path); !status.ok()) return status;
-    }
-    if (call(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
-    return absl::ErrnoToStatus(
-        errno, absl::StrCat(name, " from '", from, "' to '", to, "'"));
-  });
+  return Operation<void>(
+      [name, from = std::move(from), to = std::move(to), call]() {
+        for (const std::string& path : {from, to}) {
+          if (absl::Status status = CheckPath(path); !status.ok())
+            return status;
+        }
+        if (call(from.c_str(), to.c_str()) == 0) return absl::OkStatus();
+        return absl::ErrnoToStatus(
+            errno, absl::StrCat(name, " from '", from, "' to '", to, "'"));
+      });
 }
 
 template <class Call>
@@ -98,8 +99,7 @@ absl::StatusOr<uint64_t> CopyBytes(int in, const std::string& from, int out,
   constexpr size_t kBuffer = size_t{128} << 10;
   for (;;) {
     if (in_kernel) {
-      const ssize_t size =
-          copy_file_range(in, nullptr, out, nullptr, kStep, 0);
+      const ssize_t size = copy_file_range(in, nullptr, out, nullptr, kStep, 0);
       if (size > 0) {
         copied += static_cast<uint64_t>(size);
         continue;
@@ -143,8 +143,8 @@ absl::StatusOr<uint64_t> Copy(const std::string& from, const std::string& to) {
   struct stat target;
   if (fstat(out->get(), &target) != 0) return PathError(errno, "fstat", to);
   if (target.st_dev == raw.st_dev && target.st_ino == raw.st_ino) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "fs::CopyFile: '", from, "' and '", to, "' are one file"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("fs::CopyFile: '", from, "' and '", to, "' are one file"));
   }
   if (S_ISREG(target.st_mode)) {
     // First, because it fails if the file belongs to somebody else.
@@ -170,9 +170,8 @@ absl::StatusOr<uint64_t> Copy(const std::string& from, const std::string& to) {
 }  // namespace
 
 Operation<Metadata> GetMetadata(std::string path) {
-  return StatCall("stat", std::move(path), [](const char* p, struct stat* raw) {
-    return stat(p, raw);
-  });
+  return StatCall("stat", std::move(path),
+                  [](const char* p, struct stat* raw) { return stat(p, raw); });
 }
 
 Operation<Metadata> GetSymlinkMetadata(std::string path) {
@@ -230,9 +229,8 @@ Operation<uint64_t> RemoveAll(std::string path) {
 }
 
 Operation<void> Rename(std::string from, std::string to) {
-  return PathsCall(
-      "rename", std::move(from), std::move(to),
-      [](const char* a, const char* b) { return rename(a, b); });
+  return PathsCall("rename", std::move(from), std::move(to),
+                   [](const char* a, const char* b) { return rename(a, b); });
 }
 
 Operation<void> HardLink(std::string target, std::string link_path) {
@@ -276,9 +274,8 @@ Operation<std::string> Canonicalize(std::string path) {
 }
 
 Operation<uint64_t> CopyFile(std::string from, std::string to) {
-  return Operation<uint64_t>([from = std::move(from), to = std::move(to)] {
-    return Copy(from, to);
-  });
+  return Operation<uint64_t>(
+      [from = std::move(from), to = std::move(to)] { return Copy(from, to); });
 }
 
 }  // namespace rouse::fs

@@ -33,6 +33,7 @@ Operation<Metadata> GetSymlinkMetadata(std::string path);
 // without a target counts as no file. Errors other than NotFound are errors.
 Operation<bool> Exists(std::string path);
 
+// Sets the permissions of the file at `path`, such as 0644.
 Operation<void> SetPermissions(std::string path, mode_t permissions);
 
 // Make a directory, or also all directories above it that are missing. With the
@@ -42,8 +43,8 @@ Operation<void> CreateDirs(std::string path, mode_t mode = 0777);
 
 // Remove a file that is no directory, an empty directory, or anything, with all
 // that is in it. Symbolic links are removed, and not followed. The last
-// function returns the number of files removed: 0, without an error, if there is
-// nothing at `path`; after an error, a part may be gone.
+// function returns the number of files removed: 0, without an error, if there
+// is nothing at `path`; after an error, a part may be gone.
 Operation<void> RemoveFile(std::string path);
 Operation<void> RemoveDir(std::string path);
 Operation<uint64_t> RemoveAll(std::string path);

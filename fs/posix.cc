@@ -69,8 +69,7 @@ absl::StatusOr<std::string> ReadFdAt(int fd, const std::string& path,
   std::string bytes;
   while (bytes.size() < size) {
     const size_t before = bytes.size();
-    const size_t step =
-        std::min(size - before, std::max(before, kLargestStep));
+    const size_t step = std::min(size - before, std::max(before, kLargestStep));
     bytes.resize(before + step);
     const ssize_t result = pread(fd, bytes.data() + before, step,
                                  static_cast<off_t>(offset + before));

@@ -38,15 +38,17 @@ namespace rouse::fs {
 
 // DirEntry
 //
-// A value. The kind of the file is known without a further system call on most
-// file systems; on others all four functions for the kind return false, and
-// `GetSymlinkMetadata()` tells the kind.
+// A value. On some file systems the kind of the file is not known without a
+// further system call: all four functions for the kind then return false, and
+// `GetSymlinkMetadata()` returns the kind.
 class DirEntry {
  public:
   DirEntry(std::string name, unsigned char type)
       : name_(std::move(name)), type_(type) {}
 
+  // Returns the name, without the directory.
   const std::string& name() const { return name_; }
+  // Return the kind of the file, if the system has told it.
   bool IsFile() const { return type_ == DT_REG; }
   bool IsDir() const { return type_ == DT_DIR; }
   bool IsSymlink() const { return type_ == DT_LNK; }
@@ -60,9 +62,9 @@ class DirEntry {
 // ReadDir
 //
 // A stream of `absl::StatusOr<DirEntry>`: the entries of a directory without
-// "." and "..", in no particular order. Reads many entries at a time on a thread
-// of the blocking pool. Whether entries that are added or removed meanwhile
-// appear is not determined. Movable. Not thread-safe.
+// "." and "..", in no particular order. Reads many entries at a time on a
+// thread of the blocking pool. Whether entries that are added or removed
+// meanwhile appear is not determined. Movable. Not thread-safe.
 //
 // The stream ends after an error, such as NotFound. Destroying a pending poll
 // loses nothing.

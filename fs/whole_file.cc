@@ -50,8 +50,8 @@ absl::StatusOr<std::string> ReadAll(const std::string& path, size_t limit) {
     // One byte more shows whether the file has more.
     const size_t wanted =
         before < size ? size - before + 1 : std::max(before, kSmallestStep);
-    const size_t step = std::min({wanted, std::max(limit, limit + 1) - before,
-                                  kLargestStep});
+    const size_t step =
+        std::min({wanted, std::max(limit, limit + 1) - before, kLargestStep});
     bytes.resize(before + step);
     const ssize_t result = read(fd->get(), bytes.data() + before, step);
     const int error = errno;
@@ -82,8 +82,7 @@ absl::Status WriteAll(int fd, const std::string& path, std::string_view data) {
 
 absl::Status Overwrite(const std::string& path, std::string_view data,
                        mode_t mode) {
-  absl::StatusOr<OwnedFd> fd =
-      OpenFd(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
+  absl::StatusOr<OwnedFd> fd = OpenFd(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
   if (!fd.ok()) return std::move(fd).status();
   if (absl::Status status = WriteAll(fd->get(), path, data); !status.ok()) {
     return status;
@@ -145,24 +144,19 @@ absl::Status Replace(const std::string& path, std::string_view data,
 }  // namespace
 
 Operation<std::string> ReadFile(std::string path, size_t limit) {
-  return Operation<std::string>([path = std::move(path), limit] {
-    return ReadAll(path, limit);
-  });
+  return Operation<std::string>(
+      [path = std::move(path), limit] { return ReadAll(path, limit); });
 }
 
 Operation<void> WriteFile(std::string path, std::string data, mode_t mode) {
-  return Operation<void>(
-      [path = std::move(path), data = std::move(data), mode] {
-        return Overwrite(path, data, mode);
-      });
+  return Operation<void>([path = std::move(path), data = std::move(data),
+                          mode] { return Overwrite(path, data, mode); });
 }
 
 Operation<void> WriteFileAtomically(std::string path, std::string data,
                                     mode_t mode) {
-  return Operation<void>(
-      [path = std::move(path), data = std::move(data), mode] {
-        return Replace(path, data, mode);
-      });
+  return Operation<void>([path = std::move(path), data = std::move(data),
+                          mode] { return Replace(path, data, mode); });
 }
 
 }  // namespace rouse::fs

@@ -17,8 +17,8 @@
 //     ...
 //   }
 //
-// The future runs as a task of a runtime. The coroutine is resumed where its
-// own library resumes it.
+// The future runs as a task of a runtime. The coroutine is resumed on an
+// executor of its library.
 
 #ifndef ROUSE_INTEROP_AS_AWAITABLE_H_
 #define ROUSE_INTEROP_AS_AWAITABLE_H_
@@ -49,7 +49,7 @@ namespace rouse::interop {
 
 namespace internal {
 
-// What the task and the awaitable share.
+// The state shared by the task and the awaitable.
 template <class T>
 struct Crossing {
   explicit Crossing(std::coroutine_handle<> coroutine)
@@ -75,7 +75,7 @@ struct Crossing {
   CancellationToken abandoned;
 };
 
-// Calls the executor when the task ends, however it ends.
+// Calls the executor when the task ends, for any reason.
 template <class T, class Executor>
 class ResumeAtEnd {
  public:

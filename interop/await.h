@@ -52,19 +52,17 @@ struct Detached {
 };
 
 template <class A>
-concept Awaiter = requires(
-    A awaiter, std::coroutine_handle<Detached::promise_type> handle) {
-  { awaiter.await_ready() } -> std::convertible_to<bool>;
-  awaiter.await_suspend(handle);
-  awaiter.await_resume();
-};
+concept Awaiter =
+    requires(A awaiter, std::coroutine_handle<Detached::promise_type> handle) {
+      { awaiter.await_ready() } -> std::convertible_to<bool>;
+      awaiter.await_suspend(handle);
+      awaiter.await_resume();
+    };
 
 // Returns the awaiter that `co_await` would use.
 template <class A>
 decltype(auto) GetAwaiter(A&& awaitable) {
-  if constexpr (requires {
-                  std::forward<A>(awaitable).operator co_await();
-                }) {
+  if constexpr (requires { std::forward<A>(awaitable).operator co_await(); }) {
     return std::forward<A>(awaitable).operator co_await();
   } else if constexpr (requires {
                          operator co_await(std::forward<A>(awaitable));
@@ -75,8 +73,8 @@ decltype(auto) GetAwaiter(A&& awaitable) {
   }
 }
 
-// What `await_resume()` gives, but an object where it gives an rvalue reference,
-// which may refer to a part of the awaitable.
+// The result of `await_resume()`, but an object in place of an rvalue
+// reference, because the reference may refer to a part of the awaitable.
 template <class A>
 using RawAwaitOutput = decltype(GetAwaiter(std::declval<A>()).await_resume());
 template <class A>
@@ -89,7 +87,7 @@ using AwaitOutput =
 
 // ForeignAwaitable
 //
-// Satisfied if a coroutine without rules of its own can await an `A`.
+// Satisfied if a coroutine of any type can await an `A`.
 template <class A>
 concept ForeignAwaitable = requires(A awaitable) {
   { internal::GetAwaiter(std::forward<A>(awaitable)) } -> internal::Awaiter;
@@ -97,7 +95,7 @@ concept ForeignAwaitable = requires(A awaitable) {
 
 namespace internal {
 
-// Awaits `awaitable`, and sends what it gives.
+// Awaits `awaitable`, and sends the output or the exception.
 template <class A>
 Detached Drive(std::optional<A> awaitable,
                oneshot::Sender<Awaited<AwaitOutput<A>>> sender) {
@@ -168,26 +166,24 @@ class [[nodiscard]] AwaitFuture {
 
 // Await()
 //
-// Returns a future of what `co_await awaitable` gives, in any coroutine that
-// does not restrict what it awaits. The await begins at the first poll. The
-// awaitable is moved in, and belongs to the future and then to the coroutine
-// that awaits it.
+// Returns a future of the output of `co_await awaitable`. The await begins at
+// the first poll. The awaitable is moved in, and belongs to the future, and
+// from the first poll on to the other coroutine.
 //
 // An exception from the awaitable propagates from the poll.
 //
-// Cancellation: an awaitable cannot be told to stop. Destroying the future
-// before it is ready leaves the awaitable to its library: when the library
-// resumes it, the output is destroyed. To stop it, use the library's own means,
-// such as a stop token. An awaitable that is never resumed keeps its memory for
-// ever.
+// Cancellation: destroying the future does not stop the awaitable. The other
+// library goes on, and the output is destroyed when the library resumes the
+// other coroutine. To stop earlier, use the library's own means, such as a stop
+// token. Without a resumption, the memory is never freed.
 //
-// An lvalue reference that the awaitable gives must not refer to a part of the
-// awaitable, which is destroyed before the task continues.
+// The awaitable is destroyed before the task continues: an output that is an
+// lvalue reference must not refer to a part of the awaitable.
 //
-// The library may resume the coroutine on any thread, and must not destroy it.
-// An awaitable that only its own library's coroutines can await, such as
-// `asio::awaitable`, does not compile: use the library's adapter, or
-// `FromCallback()`. Costs two allocations.
+// The library may resume the coroutine on any thread, and must not destroy the
+// coroutine. Some libraries, such as Asio, allow an await only in their own
+// coroutines. Such an awaitable does not compile here: use the library's
+// adapter, or `FromCallback()`. Costs two allocations.
 template <class A>
   requires ForeignAwaitable<std::decay_t<A>>
 AwaitFuture<std::decay_t<A>> Await(A&& awaitable) {

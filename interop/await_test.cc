@@ -16,8 +16,8 @@
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/interop/foreign_task.h"
-#include "rouse/testing/expect_panic.h"
 #include "rouse/testing/counting_waker.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::interop {
@@ -59,7 +59,7 @@ TEST(Await, ContinuesOnTheThreadOfTheTask) {
     auto second = Await(AnswerOn(executor, 4));
     const int b = co_await std::move(second);
     EXPECT_EQ(std::this_thread::get_id(), here);
-    co_return a * b;
+    co_return a* b;
   };
   EXPECT_EQ(BlockOn(run()), 12);
 }

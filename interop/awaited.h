@@ -5,7 +5,7 @@
 // File: awaited.h
 // -----------------------------------------------------------------------------
 //
-// Internal to interop/: carries what an await has given from one coroutine to
+// Internal to interop/: carries the outcome of an await from one coroutine to
 // another.
 
 #ifndef ROUSE_INTEROP_AWAITED_H_

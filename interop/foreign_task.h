@@ -14,9 +14,9 @@
 
 #include <condition_variable>
 #include <coroutine>
+#include <cstddef>
 #include <deque>
 #include <exception>
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>

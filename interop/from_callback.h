@@ -5,7 +5,7 @@
 // File: from_callback.h
 // -----------------------------------------------------------------------------
 //
-// Makes a future of a function that reports its result to a callback:
+// Makes a future of a function with a callback:
 //
 //   absl::StatusOr<Row> row = co_await rouse::interop::FromCallback<Row>(
 //       [&](rouse::interop::Callback<Row> done) {
@@ -31,8 +31,8 @@ namespace rouse::interop {
 // Callback
 //
 // Completes the future of `FromCallback()`. Copyable, so that a `std::function`
-// can hold a `Callback`. Thread-safe: any thread may call a copy, even while the
-// future is destroyed.
+// can hold a `Callback`. Thread-safe: any thread may call a copy, even while
+// the future is destroyed.
 template <class T>
 class Callback {
  public:
@@ -92,19 +92,19 @@ class [[nodiscard]] FromCallbackFuture {
 
 // FromCallback()
 //
-// Returns a future that calls `start(Callback<T>)` at the first poll, and is
-// ready when the callback has been called. `start` may call the callback at
+// Returns a future. The first poll calls `start(Callback<T>)`, and the future
+// is ready when the callback has been called. `start` may call the callback at
 // once. The output is `absl::Status` if `T` is void or `absl::Status`, and
 // otherwise `absl::StatusOr<T>`; a `StatusOr` is not nested.
 //
-// `start` is destroyed with the future, so a callback that can come later must
-// not refer to `start` or to what only the task owns.
+// `start` is destroyed with the future. A callback can come later, and must not
+// refer to `start` or to objects of the task.
 //
-// Cancellation: destroying the future discards a later result. What `start` has
-// begun continues, unless the caller stops it.
+// Cancellation: destroying the future discards a later result. The operation
+// begun by `start` continues, unless the caller stops the operation.
 //
 // Errors: kCancelled if all copies of the callback were destroyed without a
-// call, so that a lost callback does not make the task wait for ever.
+// call. A lost callback therefore does not make the task wait for ever.
 //
 // An exception of `start` propagates from the poll. Costs two allocations.
 template <class T, class Start>

@@ -47,9 +47,8 @@ class Library {
 TEST(FromCallback, IsReadyWhenTheCallbackIsCalled) {
   Library library;
   CountingWaker task;
-  auto get = FromCallback<std::string>([&library](Callback<std::string> done) {
-    library.Get(done);
-  });
+  auto get = FromCallback<std::string>(
+      [&library](Callback<std::string> done) { library.Get(done); });
   EXPECT_EQ(library.calls(), 0u);
   EXPECT_TRUE(task.Poll(get).IsPending());
   EXPECT_EQ(library.calls(), 1u);
@@ -86,9 +85,8 @@ TEST(FromCallback, TheFirstCallCounts) {
 TEST(FromCallback, ALostCallbackIsAnError) {
   Library library;
   CountingWaker task;
-  auto get = FromCallback<std::string>([&library](Callback<std::string> done) {
-    library.Get(done);
-  });
+  auto get = FromCallback<std::string>(
+      [&library](Callback<std::string> done) { library.Get(done); });
   EXPECT_TRUE(task.Poll(get).IsPending());
   library.Forget();
   EXPECT_THAT(*task.Poll(get), StatusIs(absl::StatusCode::kCancelled));
@@ -98,19 +96,16 @@ TEST(FromCallback, ACallAfterTheFutureIsGoneDoesNothing) {
   Library library;
   CountingWaker task;
   {
-    auto get =
-        FromCallback<std::string>([&library](Callback<std::string> done) {
-          library.Get(done);
-        });
+    auto get = FromCallback<std::string>(
+        [&library](Callback<std::string> done) { library.Get(done); });
     EXPECT_TRUE(task.Poll(get).IsPending());
   }
   library.Complete("value");
 }
 
 TEST(FromCallback, AStatusIsNotNested) {
-  auto status = FromCallback<absl::Status>([](Callback<absl::Status> done) {
-    done(absl::NotFoundError("no"));
-  });
+  auto status = FromCallback<absl::Status>(
+      [](Callback<absl::Status> done) { done(absl::NotFoundError("no")); });
   EXPECT_THAT(BlockOn(std::move(status)),
               StatusIs(absl::StatusCode::kNotFound));
   auto number = FromCallback<absl::StatusOr<int>>(
@@ -132,9 +127,8 @@ TEST(FromCallback, CarriesAMoveOnlyValue) {
 
 #ifdef ABSL_HAVE_EXCEPTIONS
 TEST(FromCallback, AnExceptionOfTheStartPropagates) {
-  auto get = FromCallback<int>([](Callback<int>) {
-    throw std::runtime_error("not started");
-  });
+  auto get = FromCallback<int>(
+      [](Callback<int>) { throw std::runtime_error("not started"); });
   EXPECT_THROW((void)BlockOn(std::move(get)), std::runtime_error);
 }
 #endif

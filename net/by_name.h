@@ -42,8 +42,8 @@ namespace rouse {
 
 // Connects to the first address that answers: see `ConnectHappyEyeballs()`. An
 // address that does not answer delays the next one by 250 ms. If no address
-// answers, the system gives up after some two minutes: use a `Timeout()`. Errors
-// are those of `TcpStream::Connect()`.
+// answers, the system gives up after some two minutes: use a `Timeout()`.
+// Errors are those of `TcpStream::Connect()`.
 Co<absl::StatusOr<TcpStream>> ConnectTcp(std::string host_port);
 
 // Listens on the first available address. Errors are those of

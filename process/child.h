@@ -50,8 +50,8 @@ struct ProcessOutput {
   ExitStatus status;
   std::string out;  // standard output, if piped
   std::string err;  // standard error, if piped
-  // Whether the process wrote more than the limit, so that only the beginning
-  // is here.
+  // Say whether the process wrote more bytes than the limit. `out` and `err`
+  // then have the first bytes.
   bool out_truncated = false;
   bool err_truncated = false;
 };
@@ -145,9 +145,9 @@ class Child {
   // taken. Destroying the coroutine destroys the child.
   //
   // At most `limit` bytes of each stream are kept. If the process writes more,
-  // `ProcessOutput` says so, and the stream's pipe is closed, as `head -c` does:
-  // the next write of the process to this stream fails, which ends most programs
-  // with SIGPIPE.
+  // `ProcessOutput` says so, and the stream's pipe is closed, as `head -c`
+  // does: the next write of the process to this stream fails, which ends most
+  // programs with SIGPIPE.
   Co<absl::StatusOr<ProcessOutput>> WaitWithOutput(
       size_t limit = std::numeric_limits<size_t>::max()) &&;
 

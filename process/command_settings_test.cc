@@ -76,8 +76,7 @@ TEST_F(CommandSettingsTest, Arg0IsTheNameThatTheProgramSees) {
 
 TEST_F(CommandSettingsTest, AnExtraDescriptorHasItsNumberInTheChild) {
   auto [reading, writing] = MakePipe();
-  const Command command =
-      Shell("echo out >&7").ExtraFd(7, std::move(writing));
+  const Command command = Shell("echo out >&7").ExtraFd(7, std::move(writing));
   EXPECT_EQ(Print(command), "");
   EXPECT_EQ(ReadSome(reading), "out\n");
 }
@@ -115,11 +114,11 @@ TEST_F(CommandSettingsTest, AnExtraDescriptorIsNoStandardStream) {
 TEST_F(CommandSettingsTest, ANumberAboveTheLimitIsInvalid) {
   rlimit limit;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-  const absl::Status status = Command("true")
-                                  .ExtraFd(static_cast<int>(limit.rlim_cur),
-                                           OwnedFd(dup(0)))
-                                  .Spawn()
-                                  .status();
+  const absl::Status status =
+      Command("true")
+          .ExtraFd(static_cast<int>(limit.rlim_cur), OwnedFd(dup(0)))
+          .Spawn()
+          .status();
   EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
   EXPECT_TRUE(absl::StrContains(status.message(), "limit of open files"))
       << status;
@@ -240,8 +239,7 @@ TEST_F(CommandSettingsTest, ManyThreadsCanStartChildren) {
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int j = 0; j < 25; ++j) {
-        absl::StatusOr<Child> child =
-            Shell("exit 7").Spawn(reactor_.handle());
+        absl::StatusOr<Child> child = Shell("exit 7").Spawn(reactor_.handle());
         ASSERT_TRUE(child.ok()) << child.status();
         std::optional<ExitStatus> status;
         while (!status.has_value()) {

@@ -317,8 +317,7 @@ TEST_F(CommandTest, StartsNothingThatCannotBeAwaited) {
           const absl::Status status =
               Command("true").Spawn(reactor_.handle()).status();
           EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
-          EXPECT_EQ(status.message().find("clone"),
-                    std::string_view::npos)
+          EXPECT_EQ(status.message().find("clone"), std::string_view::npos)
               << status;
         })) {
       GTEST_SKIP() << "no filters of system calls here";
@@ -338,11 +337,8 @@ TEST_F(CommandTest, AFailedSpawnLeavesNothingBehind) {
                               .Stdout(Stdio::Piped())
                               .Stderr(Stdio::Null());
   const std::pair<int, int> faults[] = {
-      {SYS_pipe2, EMFILE},
-      {SYS_fcntl, EMFILE},
-      {SYS_epoll_ctl, ENOSPC},
-      {SYS_clone, EMFILE},
-      {SYS_execve, EMFILE},
+      {SYS_pipe2, EMFILE}, {SYS_fcntl, EMFILE},  {SYS_epoll_ctl, ENOSPC},
+      {SYS_clone, EMFILE}, {SYS_execve, EMFILE},
   };
   for (const auto& [call, error] : faults) {
     const size_t before = reactor::CountOpenFds();

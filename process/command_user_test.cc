@@ -62,11 +62,9 @@ class CommandUserTest : public ProcessTest {
 };
 
 TEST_F(CommandUserTest, AChildCanHaveAnotherUser) {
-  EXPECT_EQ(Print(Shell("id -u; id -g; id -G")
-                      .Uid(kNobody)
-                      .Gid(1)
-                      .Groups({2, 3})),
-            "65534\n1\n1 2 3\n");
+  EXPECT_EQ(
+      Print(Shell("id -u; id -g; id -G").Uid(kNobody).Gid(1).Groups({2, 3})),
+      "65534\n1\n1 2 3\n");
   EXPECT_EQ(geteuid(), 0u);
 }
 

@@ -63,9 +63,9 @@ extern "C" int __clone(int (*)(void*), void*, int, void*,
 #define ROUSE_NOT_INSTRUMENTED \
   __attribute__((disable_sanitizer_instrumentation))
 #else
-#define ROUSE_NOT_INSTRUMENTED           \
-  ABSL_ATTRIBUTE_NO_SANITIZE_ADDRESS     \
-  ABSL_ATTRIBUTE_NO_SANITIZE_THREAD      \
+#define ROUSE_NOT_INSTRUMENTED       \
+  ABSL_ATTRIBUTE_NO_SANITIZE_ADDRESS \
+  ABSL_ATTRIBUTE_NO_SANITIZE_THREAD  \
   ABSL_ATTRIBUTE_NO_SANITIZE_UNDEFINED
 #endif
 
@@ -76,7 +76,7 @@ namespace {
 constexpr int kClonePidfd = 0x1000;
 constexpr unsigned long kUsualTimerSlack = 50'000;  // nanoseconds
 constexpr int kSignals = _NSIG;
-constexpr uint64_t kIgnored = 1;  // SIG_IGN
+constexpr uint64_t kIgnored = 1;                     // SIG_IGN
 constexpr size_t kSignalSetBytes = (_NSIG - 1) / 8;  // the kernel's
 
 enum class Step {
@@ -275,8 +275,8 @@ absl::StatusOr<StartedProcess> StartProcess(const StartPlan& plan) {
   path_pointers.pop_back();
   const std::vector<char*> args = Pointers(plan.args);
   const std::vector<char*> environment = Pointers(plan.environment);
-  const bool changes_user = plan.uid.has_value() || plan.gid.has_value() ||
-                            plan.groups.has_value();
+  const bool changes_user =
+      plan.uid.has_value() || plan.gid.has_value() || plan.groups.has_value();
   // Zeros.
   void* const shared = mmap(nullptr, sizeof(Failure), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -305,9 +305,9 @@ absl::StatusOr<StartedProcess> StartProcess(const StartPlan& plan) {
   if (failure.error != 0) {
     while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
     }
-    return absl::ErrnoToStatus(
-        failure.error, absl::StrCat("Command '", plan.program, "': ",
-                                    Describe(plan, failure)));
+    return absl::ErrnoToStatus(failure.error,
+                               absl::StrCat("Command '", plan.program,
+                                            "': ", Describe(plan, failure)));
   }
   return started;
 }

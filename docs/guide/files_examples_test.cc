@@ -38,8 +38,7 @@ rouse::Co<absl::Status> Increment(std::string path) {
   if (!absl::SimpleAtoi(text, &count)) {
     co_return absl::DataLossError(absl::StrCat(path, " is no number"));
   }
-  auto write =
-      rouse::fs::WriteFileAtomically(path, absl::StrCat(count + 1));
+  auto write = rouse::fs::WriteFileAtomically(path, absl::StrCat(count + 1));
   co_return co_await std::move(write);
 }
 

@@ -63,7 +63,8 @@ TEST(InteropExamples, Callbacks) {
 
 foreign::Task Square(foreign::Executor& executor, int value) {
   co_await executor.Schedule();
-  co_return value * value;
+  const int square = value * value;
+  co_return square;
 }
 
 rouse::Co<int> Sum(foreign::Executor& executor) {

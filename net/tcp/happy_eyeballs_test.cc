@@ -55,8 +55,8 @@ class SilentAddr {
     EXPECT_EQ(listen(listening_.get(), 0), 0);
     sockaddr_in bound;
     socklen_t size = sizeof(bound);
-    EXPECT_EQ(getsockname(listening_.get(),
-                          reinterpret_cast<sockaddr*>(&bound), &size),
+    EXPECT_EQ(getsockname(listening_.get(), reinterpret_cast<sockaddr*>(&bound),
+                          &size),
               0);
     addr_ = SocketAddr::Localhost(ntohs(bound.sin_port));
     // The queue has room for one connection.
@@ -136,8 +136,8 @@ TEST_F(HappyEyeballsTest, ASilentAddressCostsOneDelay) {
 // The other attempts go on while a new one runs.
 TEST_F(HappyEyeballsTest, AnEarlierAttemptCanStillWin) {
   const SilentAddr silent;
-  auto connect = ConnectHappyEyeballs({addr_, silent.addr()},
-                                      absl::ZeroDuration());
+  auto connect =
+      ConnectHappyEyeballs({addr_, silent.addr()}, absl::ZeroDuration());
   const TcpStream stream = Run(std::move(connect)).value();
   EXPECT_THAT(stream.peer_addr(), IsOkAndHolds(addr_));
 }
@@ -166,9 +166,9 @@ TEST_F(HappyEyeballsTest, TheErrorNamesAllAddresses) {
   auto connect = ConnectHappyEyeballs({first, second});
   EXPECT_THAT(Run(std::move(connect)),
               StatusIs(absl::StatusCode::kUnavailable,
-                       testing::AllOf(HasSubstr(absl::StrCat(first)),
-                                      HasSubstr(absl::StrCat("; connect to ",
-                                                             second)))));
+                       testing::AllOf(
+                           HasSubstr(absl::StrCat(first)),
+                           HasSubstr(absl::StrCat("; connect to ", second)))));
 }
 
 TEST_F(HappyEyeballsTest, NoAddressIsInvalid) {
