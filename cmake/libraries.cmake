@@ -79,6 +79,8 @@ rouse_library(base_absl_vlog
     absl::log
     absl::vlog_is_on
     rouse::base
+)
+
 rouse_library(fs
   HEADERS
     fs/file.h
@@ -265,8 +267,8 @@ rouse_library(io
   HEADERS
     io/adapt/chain_reader.h
     io/adapt/constant_io.h
-    io/adapt/joined_stream.h
     io/adapt/inspect.h
+    io/adapt/joined_stream.h
     io/adapt/locked_split.h
     io/adapt/records.h
     io/adapt/take_reader.h
