@@ -23,6 +23,8 @@
 #ifndef ROUSE_INTEROP_AS_AWAITABLE_H_
 #define ROUSE_INTEROP_AS_AWAITABLE_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <atomic>
 #include <concepts>
 #include <coroutine>

@@ -18,6 +18,8 @@
 #ifndef ROUSE_INTEROP_AWAIT_H_
 #define ROUSE_INTEROP_AWAIT_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <concepts>
 #include <coroutine>
 #include <exception>
