@@ -25,18 +25,6 @@ FileReader::FileReader(File file, uint64_t offset, size_t chunk)
       chunk_(std::max<size_t>(chunk, 1)),
       offset_(offset) {}
 
-PollResult<absl::Status> FileReader::PollFill(Context& cx) {
-  if (!fill_.has_value()) fill_.emplace(file_.ReadAt(offset_, chunk_));
-  auto filled = fill_->Poll(cx);
-  if (filled.IsPending()) return kPending;
-  fill_.reset();
-  if (!filled->ok()) return (*std::move(filled)).status();
-  buffer_ = **std::move(filled);
-  consumed_ = 0;
-  offset_ += buffer_.size();
-  return absl::OkStatus();
-}
-
 PollResult<absl::StatusOr<std::string_view>> FileReader::PollFillBuf(
     Context& cx) {
   using Result = absl::StatusOr<std::string_view>;
@@ -46,9 +34,14 @@ PollResult<absl::StatusOr<std::string_view>> FileReader::PollFillBuf(
     unit->MadeProgress();
     return Result(std::string_view(buffer_).substr(consumed_));
   }
-  PollResult<absl::Status> filled = PollFill(cx);
+  if (!fill_.has_value()) fill_.emplace(file_.ReadAt(offset_, chunk_));
+  auto filled = fill_->Poll(cx);
   if (filled.IsPending()) return kPending;
-  if (!filled->ok()) return Result(*std::move(filled));
+  fill_.reset();
+  if (!filled->ok()) return Result((*std::move(filled)).status());
+  buffer_ = **std::move(filled);
+  consumed_ = 0;
+  offset_ += buffer_.size();
   return Result(std::string_view(buffer_));
 }
 

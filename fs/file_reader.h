@@ -67,9 +67,6 @@ class FileReader {
   const File& file() const { return file_; }
 
  private:
-  // Fills the empty buffer.
-  PollResult<absl::Status> PollFill(Context& cx);
-
   File file_;
   size_t chunk_;
   uint64_t offset_;  // behind the buffer

@@ -21,9 +21,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/panic.h"
+#include "rouse/scheduler/abort_on_drop_handle.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/spawn_blocking.h"
-#include "rouse/scheduler/task/join_handle.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -41,8 +41,8 @@ namespace rouse::fs {
 // Calls that have begun run to their end, and their result is discarded, so a
 // write may still happen. Nothing is written to memory of the caller.
 //
-// Errors, besides those of the system calls, whose messages name the call and
-// the path:
+// Errors, besides those of the system calls (converted by
+// `absl::ErrnoToStatus()`), whose messages name the call and the path:
 //
 //   FailedPrecondition  no blocking pool is current
 //   Unavailable         the pool has been shut down
@@ -58,14 +58,6 @@ class [[nodiscard(
   // Makes an operation that calls `call` once.
   explicit Operation(absl::AnyInvocable<Result() &&> call)
       : call_(std::move(call)) {}
-  Operation(Operation&&) = default;
-  Operation& operator=(Operation&& other) noexcept {
-    Cancel();
-    call_ = std::move(other.call_);
-    handle_ = std::move(other.handle_);
-    return *this;
-  }
-  ~Operation() { Cancel(); }
 
   PollResult<Result> Poll(Context& cx) {
     if (!handle_.has_value()) {
@@ -93,12 +85,8 @@ class [[nodiscard(
   }
 
  private:
-  void Cancel() {
-    if (handle_.has_value()) handle_->Abort();
-  }
-
   absl::AnyInvocable<Result() &&> call_;  // null from the first poll on
-  std::optional<JoinHandle<Result>> handle_;
+  std::optional<AbortOnDropHandle<Result>> handle_;
 };
 
 }  // namespace rouse::fs

@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -93,37 +94,32 @@ absl::Status MakeDirs(const std::string& path, mode_t mode) {
 absl::StatusOr<uint64_t> CopyBytes(int in, const std::string& from, int out,
                                    const std::string& to) {
   constexpr size_t kStep = size_t{1} << 30;
-  uint64_t copied = 0;
-  bool in_kernel = true;
-  std::unique_ptr<char[]> buffer;
   constexpr size_t kBuffer = size_t{128} << 10;
+  uint64_t copied = 0;
   for (;;) {
-    if (in_kernel) {
-      const ssize_t size = copy_file_range(in, nullptr, out, nullptr, kStep, 0);
-      if (size > 0) {
-        copied += static_cast<uint64_t>(size);
-        continue;
-      }
-      if (size < 0 && errno == EINTR) continue;
-      // Files of /proc have no size, and some file systems cannot copy.
-      if (size == 0 && copied > 0) return copied;
-      in_kernel = false;
-      buffer = std::make_unique<char[]>(kBuffer);
+    const ssize_t size = copy_file_range(in, nullptr, out, nullptr, kStep, 0);
+    if (size > 0) {
+      copied += static_cast<uint64_t>(size);
+    } else if (size == 0 && copied > 0) {
+      return copied;
+    } else if (size == 0 || errno != EINTR) {
+      break;
     }
+  }
+  // Files of /proc have no size, and some file systems cannot copy.
+  const auto buffer = std::make_unique<char[]>(kBuffer);
+  for (;;) {
     const ssize_t size = read(in, buffer.get(), kBuffer);
     if (size == 0) return copied;
     if (size < 0) {
       if (errno == EINTR) continue;
       return PathError(errno, "read", from);
     }
-    for (ssize_t written = 0; written < size;) {
-      const ssize_t some = write(out, buffer.get() + written,
-                                 static_cast<size_t>(size - written));
-      if (some == 0) return PathError(EIO, "write", to);
-      if (some < 0 && errno != EINTR) return PathError(errno, "write", to);
-      if (some > 0) written += some;
+    const std::string_view data(buffer.get(), static_cast<size_t>(size));
+    if (absl::Status status = internal::WriteFd(out, to, data); !status.ok()) {
+      return status;
     }
-    copied += static_cast<uint64_t>(size);
+    copied += data.size();
   }
 }
 

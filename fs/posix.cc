@@ -81,6 +81,20 @@ absl::StatusOr<std::string> ReadFdAt(int fd, const std::string& path,
   return bytes;
 }
 
+absl::Status WriteFd(int fd, const std::string& path, std::string_view data) {
+  while (!data.empty()) {
+    const ssize_t result = write(fd, data.data(), data.size());
+    if (result < 0) {
+      if (errno == EINTR) continue;
+      return PathError(errno, "write", path);
+    }
+    // The system accepts no byte only if something is broken.
+    if (result == 0) return PathError(EIO, "write", path);
+    data.remove_prefix(static_cast<size_t>(result));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status WriteFdAt(int fd, const std::string& path, uint64_t offset,
                        std::string_view data) {
   if (absl::Status status = CheckOffset(offset, data.size(), path);

@@ -37,6 +37,8 @@ absl::StatusOr<OwnedFd> OpenFd(const std::string& path, int flags, mode_t mode);
 // Reads until `size` bytes are read, or the file ends.
 absl::StatusOr<std::string> ReadFdAt(int fd, const std::string& path,
                                      uint64_t offset, size_t size);
+// Writes all of `data`, at the position of the open file or at `offset`.
+absl::Status WriteFd(int fd, const std::string& path, std::string_view data);
 absl::Status WriteFdAt(int fd, const std::string& path, uint64_t offset,
                        std::string_view data);
 absl::Status SyncFd(int fd, const std::string& path);

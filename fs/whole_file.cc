@@ -32,6 +32,7 @@ namespace {
 using internal::CloseFd;
 using internal::OpenFd;
 using internal::PathError;
+using internal::WriteFd;
 
 constexpr size_t kSmallestStep = size_t{16} << 10;
 // The size of a file may be wrong: that of /proc/kcore is the address space.
@@ -65,26 +66,11 @@ absl::StatusOr<std::string> ReadAll(const std::string& path, size_t limit) {
   }
 }
 
-// Writes to a file that may have no offsets.
-absl::Status WriteAll(int fd, const std::string& path, std::string_view data) {
-  while (!data.empty()) {
-    const ssize_t result = write(fd, data.data(), data.size());
-    if (result < 0) {
-      if (errno == EINTR) continue;
-      return PathError(errno, "write", path);
-    }
-    // The system accepts no byte only if something is broken.
-    if (result == 0) return PathError(EIO, "write", path);
-    data.remove_prefix(static_cast<size_t>(result));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Overwrite(const std::string& path, std::string_view data,
                        mode_t mode) {
   absl::StatusOr<OwnedFd> fd = OpenFd(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
   if (!fd.ok()) return std::move(fd).status();
-  if (absl::Status status = WriteAll(fd->get(), path, data); !status.ok()) {
+  if (absl::Status status = WriteFd(fd->get(), path, data); !status.ok()) {
     return status;
   }
   return CloseFd(*std::move(fd), path);
@@ -120,8 +106,7 @@ absl::Status Replace(const std::string& path, std::string_view data,
   } while (absl::IsAlreadyExists(fd.status()));
   if (!fd.ok()) return std::move(fd).status();
   absl::Cleanup remove = [&temporary] { unlink(temporary.c_str()); };
-  if (absl::Status status = WriteAll(fd->get(), temporary, data);
-      !status.ok()) {
+  if (absl::Status status = WriteFd(fd->get(), temporary, data); !status.ok()) {
     return status;
   }
   if (absl::Status status = internal::SyncFd(fd->get(), temporary);
