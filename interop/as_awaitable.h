@@ -25,7 +25,6 @@
 
 #include "rouse/base/cxx20.h"
 
-#include <atomic>
 #include <concepts>
 #include <coroutine>
 #include <exception>
@@ -37,12 +36,12 @@
 #include <variant>
 
 #include "absl/functional/any_invocable.h"
-#include "rouse/base/atomic.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/interop/awaited.h"
+#include "rouse/interop/claim.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/sync/cancellation_token.h"
@@ -54,26 +53,13 @@ namespace internal {
 // The state shared by the task and the awaitable.
 template <class T>
 struct Crossing {
-  explicit Crossing(std::coroutine_handle<> coroutine)
-      : awaiting(coroutine.address()) {}
+  explicit Crossing(std::coroutine_handle<> coroutine) : awaiting(coroutine) {}
 
-  // Returns the coroutine, the first time, and then null: it is resumed, or
-  // destroyed, once.
-  std::coroutine_handle<> TakeAwaiting() {
-    // Acquire and release: pairs with itself in another thread.
-    return std::coroutine_handle<>::from_address(
-        awaiting.exchange(nullptr, std::memory_order_acq_rel));
-  }
-
-  // Returns whether the coroutine still waits. Acquire: pairs with
-  // `TakeAwaiting()`.
-  bool IsAwaited() const {
-    return awaiting.load(std::memory_order_acquire) != nullptr;
-  }
-
-  // Written by the task, before it calls the executor.
+  // Written by the task, before the task calls the executor.
   std::optional<Awaited<T>> result;
-  Atomic<void*> awaiting;
+  // Taken to resume or to destroy the coroutine. The executor orders the rest.
+  Claim claim;
+  const std::coroutine_handle<> awaiting;
   CancellationToken abandoned;
 };
 
@@ -87,9 +73,9 @@ class ResumeAtEnd {
   ResumeAtEnd& operator=(ResumeAtEnd&&) = delete;
   ~ResumeAtEnd() {
     // Moved from, or the coroutine was destroyed, perhaps with the executor.
-    if (crossing_ == nullptr || !crossing_->IsAwaited()) return;
+    if (crossing_ == nullptr || crossing_->claim.IsTaken()) return;
     executor_(absl::AnyInvocable<void()>([crossing = std::move(crossing_)] {
-      if (const auto awaiting = crossing->TakeAwaiting()) awaiting.resume();
+      if (crossing->claim.Take()) crossing->awaiting.resume();
     }));
   }
 
@@ -149,7 +135,7 @@ class [[nodiscard]] AwaitableFuture {
   AwaitableFuture(AwaitableFuture&&) = default;
   AwaitableFuture& operator=(AwaitableFuture&&) = delete;
   ~AwaitableFuture() {
-    if (crossing_ != nullptr && crossing_->TakeAwaiting()) {
+    if (crossing_ != nullptr && crossing_->claim.Take()) {
       crossing_->abandoned.Cancel();
     }
   }
@@ -173,7 +159,7 @@ class [[nodiscard]] AwaitableFuture {
     }
     ROUSE_CATCH_ALL {
       // An exception resumes the coroutine, unless the executor does.
-      if (crossing->TakeAwaiting()) ROUSE_RETHROW;
+      if (crossing->claim.Take()) ROUSE_RETHROW;
     }
   }
   Output await_resume() {

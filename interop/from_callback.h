@@ -21,7 +21,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "rouse/base/atomic.h"
+#include "rouse/interop/claim.h"
 #include "rouse/sync/oneshot.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -46,9 +46,8 @@ class Callback {
     requires((std::is_void_v<T> && sizeof...(Args) == 0) ||
              std::constructible_from<T, Args...>)
   void operator()(Args&&... args) const {
-    // Relaxed: only one caller uses the sender, which was made before the
-    // copies were.
-    if (state_->called.exchange(true, std::memory_order_relaxed)) return;
+    // The sender was made before the copies were.
+    if (!state_->claim.Take()) return;
     if constexpr (std::is_void_v<T>) {
       (void)state_->sender.Send();
     } else {
@@ -60,7 +59,7 @@ class Callback {
   struct State {
     explicit State(oneshot::Sender<T> sender) : sender(std::move(sender)) {}
 
-    Atomic<bool> called{false};
+    internal::Claim claim;
     oneshot::Sender<T> sender;
   };
 
