@@ -186,8 +186,8 @@ class Command {
   //                       reactor has been shut down.
   //   Unimplemented       The kernel has no pidfds (before Linux 5.3).
   //
-  // The errors of `reactor::Registration::Create()` are also possible. The
-  // message names the program and the failed step.
+  // The errors of `reactor::Registration::Create()` are also possible. If a
+  // step in the child has failed, the message names the program and the step.
   //
   // On failure no process and no descriptor is left. Nothing has run either,
   // except in two cases: the error is Unimplemented; or, between the start and
