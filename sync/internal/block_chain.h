@@ -30,6 +30,8 @@
 //   the low bits   the slots that are ready
 //   kReleased      no push that begins from now on visits this block
 //
+// Bit 32, and the bits from 34 on, belong to the queue.
+//
 //   From         To          By
 //   not ready    ready       the push that has the position
 //   linked       released    the push that moved `block_tail_` past the block
@@ -94,6 +96,8 @@ struct ChainedBlock {
 template <class Block>
 class BlockChain {
  protected:
+  static_assert(Block::kSlots <= 32);
+
   static constexpr uint64_t kAllSlots = (uint64_t{1} << Block::kSlots) - 1;
   static constexpr uint64_t kReleased = uint64_t{1} << 33;
   static constexpr uint64_t SlotBit(size_t slot) { return uint64_t{1} << slot; }

@@ -457,9 +457,9 @@ MODEL_TEST(MpmcQueue, ABlockWaitsForASlowPush, .mode = Mode::kBounded,
 
 MODEL_MUTANTS(
     MpmcQueue, "sync/mpmc/queue.|sync/internal/block_chain.",
-    "FindFrom at block_chain.h:186: torn: can only lose kOpen of a block that "
+    "FindFrom at block_chain.h:190: torn: can only lose kOpen of a block that "
     "is ready in full, which the push that opens the block no longer needs",
-    "ReclaimLocked at queue.h:413: modify acq_rel -> release: a block of a "
+    "ReclaimLocked at queue.h:412: modify acq_rel -> release: a block of a "
     "channel that was closed may stay until the channel is destroyed");
 
 }  // namespace

@@ -156,7 +156,6 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
 
   using Block = QueueBlock<T, kSlots>;
   using Chain = rouse::internal::BlockChain<Block>;
-  using Chain::block_tail_;
   using Chain::kAllSlots;
   using Chain::kNoMore;
   using Chain::kPosition;
@@ -286,8 +285,9 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
 
   // Returns the number of messages that are in the queue or are being pushed.
   size_t size() const {
-    // Acquire: the tail is read after the head, and is not behind it. A queue
-    // that seems empty has been empty in between.
+    // Acquire pairs with the release of Claim: the pushes of the claimed
+    // positions are visible, so the tail is not behind the head. A queue that
+    // seems empty has been empty in between.
     const size_t head = head_.load(std::memory_order_acquire);
     const size_t end = PushedEnd();
     return end > head ? end - head : 0;
@@ -309,7 +309,6 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
   }
 
  private:
-  static_assert(kSlots <= 32);
   static constexpr uint64_t kOpen = uint64_t{1} << 32;
   static constexpr int kEndShift = 58;
 

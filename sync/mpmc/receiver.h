@@ -230,10 +230,10 @@ class BasicReceiver {
   // with `kUnavailable` if there is no such message yet, and with `kCancelled`
   // if no more messages will arrive. Finds every message that was sent before
   // the call; to do so, the call may wait a moment for another thread in the
-  // middle of a send or a receive. A call that has messages for more than 32
-  // waiting futures wakes these in batches, and until the last batch all of
-  // these messages count as theirs. A pending `PollReceive()` of this receiver
-  // is cancelled.
+  // middle of a send or a receive. A send, a close or a cancelled receive that
+  // has messages for more than 32 waiting futures wakes these in batches, and
+  // until the last batch all of these messages count as theirs. A pending
+  // `PollReceive()` of this receiver is cancelled.
   absl::StatusOr<T> TryReceive() {
     StopWaiting();
     return shared_->TryReceive();

@@ -3,9 +3,7 @@
 
 #include "rouse/sync/mpsc/core.h"
 
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 
 #include "absl/status/status.h"

@@ -12,7 +12,6 @@
 #ifndef ROUSE_SYNC_MPSC_CORE_H_
 #define ROUSE_SYNC_MPSC_CORE_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

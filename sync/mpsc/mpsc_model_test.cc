@@ -600,9 +600,9 @@ MODEL_MUTANTS(
     Mpsc,
     "sync/mpsc/|sync/internal/block_chain.|sync/internal/closed_event.|"
     "sync/internal/sender_counts.",
-    "FindFrom at block_chain.h:169: load acquire -> relaxed: killed by "
+    "FindFrom at block_chain.h:173: load acquire -> relaxed: killed by "
     "mpmc_queue_model_test; here the state of the block passes on the pushes",
-    "FindFrom at block_chain.h:186: torn: no other thread changes the state of "
+    "FindFrom at block_chain.h:190: torn: no other thread changes the state of "
     "a block that is ready in full");
 
 }  // namespace

@@ -286,7 +286,6 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T>>, public Gap {
   }
 
  private:
-  static_assert(kBlockSlots <= 32);
   static constexpr uint64_t kClosed = uint64_t{1} << 32;
   static constexpr int kWaitShift = 58;
 

@@ -12,10 +12,9 @@
 #include "absl/time/time.h"
 #include "rouse/base/any_duration.h"
 #include "rouse/base/exceptions.h"
-#include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/sync/internal/pending_wait.h"
 #include "rouse/timer/clock.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
@@ -60,7 +59,7 @@ bool RateLimiter::Take(size_t n, Instant& when) {
   // Does not overflow: n is at most `burst_`.
   const int64_t cost = static_cast<int64_t>(n) * interval_;
   const int64_t capacity = static_cast<int64_t>(burst_) * interval_;
-  const BriefLockHolder lock(mu_);
+  const ThreadMutexLock lock(&mu_);
   if (!handle_.has_value()) handle_ = wheel::Handle::Current();
   const Instant now = handle_->clock().Now();
   const Instant full_after = std::max(full_at_, now).PlusNanoseconds(cost);
@@ -82,16 +81,15 @@ bool RateLimiter::TryAcquire(size_t n) {
 
 PollResult<absl::Status> RateLimiter::AcquireFuture::Poll(Context& cx) {
   constexpr const char* kCall = "RateLimiter::Acquire";
-  if (is_done_) internal::PanicPolledAfterEnd(kCall);
   if (turn_.IsNew() && n_ > limiter_->burst_) {
-    is_done_ = true;
+    turn_.Finish();
     return absl::InvalidArgumentError(
         absl::StrCat(kCall, ": ", n_, " units exceed the burst of ",
                      limiter_->burst_, "; acquire fewer units at once"));
   }
   if (turn_.IsNew() && cx.HasBudget() && limiter_->TryAcquire(n_)) {
     TakeUnitIfAny(cx);
-    is_done_ = true;
+    turn_.Finish();
     return absl::OkStatus();
   }
   if (!has_turn_) {

@@ -17,8 +17,9 @@
 //
 // To limit bytes per second, let each unit stand for a byte:
 //
-//   rouse::RateLimiter bandwidth(absl::Nanoseconds(100), 64 * 1024);  // 10
-//   MB/s co_await rouse::OrReturn(bandwidth.Acquire(packet.size()));
+//   // 10 MB/s.
+//   rouse::RateLimiter bandwidth(absl::Nanoseconds(100), 64 * 1024);
+//   co_await rouse::OrReturn(bandwidth.Acquire(packet.size()));
 //
 // To limit how many operations run at once, use a `Semaphore`.
 
@@ -34,7 +35,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "rouse/base/any_duration.h"
-#include "rouse/base/lock/brief_lock.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/sync/semaphore/core.h"
 #include "rouse/timer/instant.h"
@@ -119,8 +120,9 @@ class RateLimiter {
   // One permit, for the turn to wait until the bucket has enough units. While
   // no acquire waits, the permit is free.
   internal::SemaphoreCore turn_{1};
-  BriefLock mu_;
-  // Set once, under the lock.
+  ThreadMutex mu_;
+  // Set once: by a constructor, or under the lock by the first `Take()`. A
+  // thread that has called `Take()` can read the handle without the lock.
   std::optional<wheel::Handle> handle_;
   // When the bucket is full, if nothing is taken.
   Instant full_at_ ABSL_GUARDED_BY(mu_);
@@ -135,7 +137,6 @@ class [[nodiscard]] RateLimiter::AcquireFuture {
   AcquireFuture(AcquireFuture&& other)
       : limiter_(other.limiter_),
         n_(other.n_),
-        is_done_(other.is_done_),
         turn_(std::move(other.turn_)) {}
   AcquireFuture& operator=(AcquireFuture&&) = delete;
   ~AcquireFuture() {
@@ -156,7 +157,6 @@ class [[nodiscard]] RateLimiter::AcquireFuture {
 
   RateLimiter* limiter_;
   size_t n_;
-  bool is_done_ = false;  // without a turn
   bool has_turn_ = false;
   internal::PendingAcquire turn_;
   // Until the bucket has enough units. Set only while the future has the turn.

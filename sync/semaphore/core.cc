@@ -58,6 +58,7 @@ void SemaphoreCore::ReleaseToWaiters(size_t n) {
   do {
     WakeList woken;
     n = Assign(n, woken);
+    // `Assign()` has counted this release in `assigning_` exactly then.
     const bool is_assigning = n > 0 && woken.IsFull();
     first.Catch([&woken] { woken.WakeAll(); });
     if (ABSL_PREDICT_FALSE(is_assigning)) {

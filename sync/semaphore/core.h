@@ -318,13 +318,20 @@ class PendingAcquire {
     if (ABSL_PREDICT_TRUE(PollNow(cx, free))) return true;
     return PollSlowly(cx, call);
   }
-  // Like `Poll(cx, call, free)`, but loads the number of free permits. The core
-  // of an acquire that is over is left alone.
+  // Like `Poll(cx, call, free)`, with `GuessFree()`.
   ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<bool> Poll(Context& cx,
                                                      const char* call) {
-    size_t free = IsNew() ? core_->available() : 0;
+    size_t free = GuessFree();
     return Poll(cx, call, free);
   }
+
+  // Returns the number of free permits, or 0 after the first poll, because the
+  // core of an acquire that is over may no longer exist.
+  size_t GuessFree() const { return IsNew() ? core_->available() : 0; }
+
+  // Ends the acquire without permits. Polling is a `Panic()` from then on.
+  // REQUIRES: `IsNew()`.
+  void Finish() { state_ = State::kDone; }
 
   // Does the part of a first poll that needs neither a lock nor a function
   // call. If the result is true, the poll is over and the caller owns the

@@ -264,7 +264,7 @@ class [[nodiscard]] Semaphore::OwnedPermit {
 class [[nodiscard]] Semaphore::AcquireFuture {
  public:
   PollResult<absl::StatusOr<Permit>> Poll(Context& cx) {
-    size_t free = semaphore_->available_permits();
+    size_t free = acquire_.GuessFree();
     const PollResult<bool> acquired =
         acquire_.Poll(cx, "Semaphore::Acquire", free);
     if (acquired.IsPending()) return kPending;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Helpers that the tests of mpsc share.
+// Helpers that the tests of mpsc and mpmc share.
 
 #ifndef ROUSE_TESTING_INTERNAL_MPSC_VALUES_H_
 #define ROUSE_TESTING_INTERNAL_MPSC_VALUES_H_
