@@ -3,8 +3,8 @@
 
 A table with a column "Rouse" says which names of Rouse take the place of other libraries' names. Fails if a
 name in backquotes in this column is not a public name: a class, function, alias, concept or macro of a public
-header, a member of one of them, or a header. Because classes inherit, a name of another header of the library
-is accepted, too. Names that begin with a small letter are checked if they are called or qualified.
+header, a member of one of them, or a header. Because classes inherit, and the parser does not follow that, any
+word of a header's code is accepted, too: the test finds names that are gone, but not names that are private. Names that begin with a small letter are checked if they are called or qualified.
 Enumerators, and names of std, absl and GoogleTest, are not checked.
 
 ROOT is by default the repository that contains this script. The test reads the repository itself, like

@@ -34,7 +34,8 @@ namespace redis_client {
 // channel; a further request waits for room. Thread-safe.
 //
 // A request whose future is destroyed while it waits for room is not sent.
-// Later it is sent, and its reply is dropped. Errors are those of `Client`.
+// Later it is sent, and its reply is dropped. Errors are those of `Client`, and
+// Cancelled if the runtime of the task has ended.
 class BufferedClient {
  public:
   // Spawns a task that owns `client` on the current runtime.

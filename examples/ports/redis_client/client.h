@@ -25,6 +25,7 @@
 #ifndef ROUSE_EXAMPLES_PORTS_REDIS_CLIENT_CLIENT_H_
 #define ROUSE_EXAMPLES_PORTS_REDIS_CLIENT_CLIENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -136,7 +137,7 @@ struct Message {
 class Subscriber {
  public:
   // Returns the next message, or nothing if the server has closed the
-  // connection.
+  // connection, or the connection has failed with Unavailable.
   rouse::Co<absl::StatusOr<std::optional<Message>>> NextMessage()
       ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
