@@ -249,6 +249,7 @@ rouse_library(interop
     interop/as_awaitable.h
     interop/await.h
     interop/awaited.h
+    interop/claim.h
     interop/from_callback.h
     interop/std_future.h
   DEPS
