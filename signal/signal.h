@@ -30,7 +30,7 @@
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/waiter.h"
-#include "rouse/signal/signal_kind.h"
+#include "rouse/signal/signal_kind.h"  // IWYU pragma: export
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 

@@ -66,8 +66,7 @@ Co<absl::StatusOr<TcpStream>> ConnectHappyEyeballs(
       if (!in_time.ok()) continue;  // the time of the next attempt
       ended = *std::move(in_time);
     } else {
-      auto wait = Next(attempts);
-      ended = co_await std::move(wait);
+      ended = co_await Next(attempts);
     }
     // No attempt is left.
     if (!ended.has_value()) co_return failure;

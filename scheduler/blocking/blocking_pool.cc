@@ -29,7 +29,6 @@
 #include "rouse/scheduler/queue/run_queue.h"
 #include "rouse/scheduler/task/task.h"
 #include "rouse/scheduler/task/unhandled.h"
-#include "rouse/timer/clock.h"
 #include "rouse/waker/runtime_scope.h"
 
 namespace rouse::scheduler {

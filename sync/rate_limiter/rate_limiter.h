@@ -135,9 +135,7 @@ class [[nodiscard]] RateLimiter::AcquireFuture {
  public:
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
   AcquireFuture(AcquireFuture&& other)
-      : limiter_(other.limiter_),
-        n_(other.n_),
-        turn_(std::move(other.turn_)) {}
+      : limiter_(other.limiter_), n_(other.n_), turn_(std::move(other.turn_)) {}
   AcquireFuture& operator=(AcquireFuture&&) = delete;
   ~AcquireFuture() {
     if (has_turn_) limiter_->EndTurn();
