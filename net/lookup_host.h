@@ -49,7 +49,8 @@ class LookupHostFuture;
 // separate threads of the runtime (`BlockingPool::lookups()` of the pool that
 // is current where the future is first polled): at most 64 lookups, or
 // `MaxBlockingThreads()` if less, are under way at once, and further lookups
-// wait in order of arrival. Results are not cached.
+// wait in order of arrival. Calls on standard streams that may never end
+// (process/standard_streams.h) share these threads. Results are not cached.
 //
 // The second form takes "example.com:80", "192.0.2.1:80" or "[2001:db8::1]:80".
 // Both forms copy the text. The future can be moved at any time, and polled by

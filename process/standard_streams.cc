@@ -58,9 +58,9 @@ absl::StatusOr<BlockingPool*> PoolFor(const StandardFile& file,
   if (pool == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat(
         name,
-        " needs a blocking pool, because it is a file or a device, and this "
-        "thread has none; use the stream in a task or inside "
-        "Runtime::BlockOn"));
+        " needs a blocking pool, because it is a file, a device, or a pipe or "
+        "terminal that cannot be opened again, and this thread has none; use "
+        "the stream in a task or inside Runtime::BlockOn"));
   }
   return file.IsRegular() ? pool : &pool->lookups();
 }

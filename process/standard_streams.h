@@ -140,9 +140,10 @@ class StandardOutput {
 // read of the same `Stdin`.
 //
 //   FailedPrecondition   The standard input is not open, or not open for
-//                        reading. Or it is a file or a device, and
-//                        the thread has no blocking pool: read in a task, or
-//                        inside `Runtime::BlockOn()`.
+//                        reading. Or it is a file, a device, or a pipe or
+//                        terminal that cannot be opened again, and the thread
+//                        has no blocking pool: read in a task, or inside
+//                        `Runtime::BlockOn()`.
 //   Unavailable          The reactor or the blocking pool has been shut down.
 //   ResourceExhausted    Out of descriptors, or of threads for a file.
 //

@@ -31,7 +31,9 @@ struct RuntimeMetrics : scheduler::Metrics {
   // The threads for `SpawnBlocking()`, and the calls waiting for such a thread.
   // (Replacements of workers inside `BlockInPlace()` do not count.)
   scheduler::BlockingPool::Metrics blocking;
-  // The threads for name lookups, and the lookups waiting for such a thread.
+  // The threads for name lookups, and for calls on standard streams that may
+  // never end (process/standard_streams.h), and the lookups and calls waiting
+  // for such a thread.
   scheduler::BlockingPool::Metrics lookups;
   // The sources of the runtime's reactor, and the events seen by the reactor.
   reactor::Metrics reactor;

@@ -75,8 +75,9 @@ struct RuntimeOptions;
 //   3. Sleeps and sockets that are still waited for return `kUnavailable`. Now
 //      the destructor waits for all polls.
 //   4. The destructor waits for the blocking calls that are in progress or
-//      mandatory. The exception is name lookups, which are left to end by
-//      themselves.
+//      mandatory. The exceptions are name lookups, and calls on standard
+//      streams that may never end (process/standard_streams.h), which are left
+//      to end by themselves.
 //
 // The destructor waits without a limit; see `ShutdownTimeout()`.
 //
@@ -211,7 +212,9 @@ class Builder {
   // worker threads. At least 1; 512 by default. The threads are started when
   // needed. `BlockInPlace()` has separate threads: at most as many as `count`
   // and `WorkerThreads()` together, until the runtime is shut down. Name
-  // lookups also have separate threads: at most 64, and no more than `count`.
+  // lookups, and calls on standard streams that may never end
+  // (process/standard_streams.h), also have separate threads: at most 64
+  // together, and no more than `count`.
   Builder& MaxBlockingThreads(size_t count);
 
   // Sets how long a thread for blocking calls waits for another call before the
@@ -238,9 +241,10 @@ class Builder {
   // first task or blocking call, and after its last. The calls happen on worker
   // threads, on threads that replace a worker thread in `BlockInPlace()`, and
   // on threads for blocking calls. They do not happen on the watchdog's thread,
-  // which watches for long polls, nor on threads for name lookups. A starting
-  // thread has already entered the runtime, so `Handle::Current()` works. The
-  // functions must not throw.
+  // which watches for long polls, nor on the separate threads for name lookups
+  // and for calls on standard streams that may never end. A starting thread has
+  // already entered the runtime, so `Handle::Current()` works. The functions
+  // must not throw.
   Builder& OnThreadStart(std::function<void()> call);
   Builder& OnThreadStop(std::function<void()> call);
 

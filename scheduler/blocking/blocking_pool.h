@@ -179,13 +179,15 @@ class BlockingPool final : public task::Schedule {
   // Returns the numbers of one moment. Thread-safe.
   Metrics metrics() const;
 
-  // Returns a separate pool for calls that wait for the network and have no
-  // time limit, such as name lookups: lookups take no thread from the calls of
-  // this pool, no matter how many lookups hang. The lookup pool has the same
+  // Returns a separate pool for calls that have no time limit: name lookups,
+  // and calls on standard streams that may never end
+  // (process/standard_streams.h). These calls take no thread from the calls of
+  // this pool, no matter how many of them hang. The lookup pool has the same
   // options, but at most 64 threads (and no more than this pool), and its
   // threads call no hooks. The lookup pool is closed together with this pool,
-  // and nothing then waits for a lookup in progress: the lookup ends by itself,
-  // or with the program. A lookup must therefore own everything it uses.
+  // and nothing then waits for a call in progress there: the call ends by
+  // itself, or with the program. Such a call must therefore own everything it
+  // uses.
   //
   // Created by the first call; lives as long as this pool. Thread-safe.
   BlockingPool& lookups() ABSL_ATTRIBUTE_LIFETIME_BOUND;
