@@ -50,63 +50,82 @@ using scheduler::BlockingPool;
 // The largest number of bytes in a single call on the blocking pool.
 constexpr size_t kMaxCall = size_t{64} << 10;
 
-// Returns where a blocking call on `file` is made. A call on anything except a
-// file may never end, and the end of the runtime must not wait for the call.
-absl::StatusOr<BlockingPool*> PoolFor(const StandardFile& file,
-                                      std::string_view name) {
-  BlockingPool* const pool = scheduler::CurrentBlockingPool();
-  if (pool == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        name,
-        " needs a blocking pool, because it is a file, a device, or a pipe or "
-        "terminal that cannot be opened again, and this thread has none; use "
-        "the stream in a task or inside Runtime::BlockOn"));
+// OpenStream
+//
+// A stream after its first use, for either direction.
+class OpenStream {
+ public:
+  // Opens the stream with the descriptor `fd` for `mode`, O_RDONLY or O_WRONLY.
+  static absl::StatusOr<OpenStream> Create(int fd, int mode,
+                                           std::string_view name) {
+    absl::StatusOr<StandardFile> opened = StandardFile::Open(fd, mode, name);
+    if (!opened.ok()) return std::move(opened).status();
+    OpenStream stream(*std::move(opened), mode, name);
+    const StandardFile& file = *stream.file_;
+    // A write that blocks awaits no event, because it may block even then.
+    const bool is_reader = mode == O_RDONLY;
+    if (file.IsRegular() || (!is_reader && file.Blocks())) return stream;
+    absl::StatusOr<Registration> registration = Registration::Create(
+        file.fd(), is_reader ? Interest::kReadable : Interest::kWritable);
+    if (registration.ok()) {
+      stream.registration_ = *std::move(registration);
+    } else if (!absl::IsPermissionDenied(registration.status())) {
+      // EPERM, for example of /dev/null, means that the stream is always ready.
+      return std::move(registration).status();
+    }
+    return stream;
   }
-  return file.IsRegular() ? pool : &pool->lookups();
-}
 
-// Returns the error of a call that the pool did not make.
-absl::Status PoolError(absl::Status error, std::string_view name) {
-  if (!absl::IsCancelled(error)) return error;
-  return absl::UnavailableError(
-      absl::StrCat(name, ": the blocking pool has been shut down"));
-}
+ protected:
+  // Returns where a blocking call is made. A call on anything except a file may
+  // never end, and the end of the runtime must not wait for the call.
+  absl::StatusOr<BlockingPool*> Pool() const {
+    BlockingPool* const pool = scheduler::CurrentBlockingPool();
+    if (pool == nullptr) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          name_,
+          " needs a blocking pool, because it is a file, a device, or a pipe "
+          "or terminal that cannot be opened again, and this thread has none; "
+          "use the stream in a task or inside Runtime::BlockOn"));
+    }
+    return file_->IsRegular() ? pool : &pool->lookups();
+  }
 
-// Registers the stream. Returns `std::nullopt` if the reactor cannot watch the
-// stream.
-absl::StatusOr<std::optional<Registration>> Register(const StandardFile& file,
-                                                     Interest interest) {
-  if (file.IsRegular()) return std::nullopt;
-  absl::StatusOr<Registration> registration =
-      Registration::Create(file.fd(), interest);
-  if (registration.ok()) return *std::move(registration);
-  // EPERM, for example of /dev/null.
-  if (absl::IsPermissionDenied(registration.status())) return std::nullopt;
-  return std::move(registration).status();
-}
+  // Returns the error of a call that the pool did not make.
+  absl::Status PoolError(absl::Status error) const {
+    if (!absl::IsCancelled(error)) return error;
+    return absl::UnavailableError(
+        absl::StrCat(name_, ": the blocking pool has been shut down"));
+  }
+
+  absl::Status ErrorOf(int error) const {
+    const char* const attempt = mode_ == O_RDONLY ? "read from " : "write to ";
+    return absl::ErrnoToStatus(error, absl::StrCat(attempt, name_));
+  }
+
+  int mode_;
+  std::string_view name_;
+  // Shared with the calls on the pool.
+  std::shared_ptr<const StandardFile> file_;
+  // Destroyed before the file. Empty if the stream is always ready, or if it is
+  // written on the pool.
+  std::optional<Registration> registration_;
+
+ private:
+  OpenStream(StandardFile file, int mode, std::string_view name)
+      : mode_(mode),
+        name_(name),
+        file_(std::make_shared<const StandardFile>(std::move(file))) {}
+};
 
 }  // namespace
 
 // StandardInput::Open
 //
 // The stream after the first read.
-class StandardInput::Open {
+class StandardInput::Open : public OpenStream {
  public:
-  static absl::StatusOr<std::unique_ptr<Open>> Create(int fd,
-                                                      std::string_view name) {
-    absl::StatusOr<StandardFile> file = StandardFile::Open(fd, O_RDONLY, name);
-    if (!file.ok()) return std::move(file).status();
-    auto open = std::make_unique<Open>(*std::move(file), name);
-    absl::StatusOr<std::optional<Registration>> registration =
-        Register(*open->file_, Interest::kReadable);
-    if (!registration.ok()) return std::move(registration).status();
-    open->registration_ = *std::move(registration);
-    return open;
-  }
-
-  Open(StandardFile file, std::string_view name)
-      : name_(name),
-        file_(std::make_shared<const StandardFile>(std::move(file))) {}
+  explicit Open(OpenStream stream) : OpenStream(std::move(stream)) {}
 
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
@@ -160,7 +179,7 @@ class StandardInput::Open {
       if (done.IsPending()) return kPending;
       call_.reset();
       if (!done->ok()) {
-        return Result(PoolError((*std::move(done)).status(), name_));
+        return Result(PoolError((*std::move(done)).status()));
       }
       chunk_ = **std::move(done);
       const int error = std::exchange(chunk_.error, 0);
@@ -175,7 +194,7 @@ class StandardInput::Open {
 
   // Begins to read `size` bytes into a chunk.
   absl::Status BeginCall(size_t size) {
-    absl::StatusOr<BlockingPool*> pool = PoolFor(*file_, name_);
+    absl::StatusOr<BlockingPool*> pool = Pool();
     if (!pool.ok()) return std::move(pool).status();
     if (chunk_.capacity < size) {
       chunk_.bytes = std::make_unique_for_overwrite<char[]>(size);
@@ -198,16 +217,6 @@ class StandardInput::Open {
     return absl::OkStatus();
   }
 
-  absl::Status ErrorOf(int error) const {
-    return absl::ErrnoToStatus(error, absl::StrCat("read from ", name_));
-  }
-
-  std::string_view name_;
-  // Shared with the calls on the pool.
-  std::shared_ptr<const StandardFile> file_;
-  // Destroyed before the file. Empty if the stream is always ready.
-  std::optional<Registration> registration_;
-
   // For calls on the pool only: the call in progress, the event that it
   // follows, and the bytes that the last call has read.
   std::optional<JoinHandle<Chunk>> call_;
@@ -227,9 +236,10 @@ PollResult<absl::StatusOr<size_t>> StandardInput::PollRead(
   using Result = absl::StatusOr<size_t>;
   if (buffer.empty()) return Result(0);
   if (open_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<Open>> open = Open::Create(fd_, name_);
-    if (!open.ok()) return Result(std::move(open).status());
-    open_ = *std::move(open);
+    absl::StatusOr<OpenStream> stream =
+        OpenStream::Create(fd_, O_RDONLY, name_);
+    if (!stream.ok()) return Result(std::move(stream).status());
+    open_ = std::make_unique<Open>(*std::move(stream));
   }
   return open_->PollRead(cx, buffer, waiter);
 }
@@ -237,25 +247,9 @@ PollResult<absl::StatusOr<size_t>> StandardInput::PollRead(
 // StandardOutput::Open
 //
 // The stream after the first write.
-class StandardOutput::Open {
+class StandardOutput::Open : public OpenStream {
  public:
-  static absl::StatusOr<std::unique_ptr<Open>> Create(int fd,
-                                                      std::string_view name) {
-    absl::StatusOr<StandardFile> file = StandardFile::Open(fd, O_WRONLY, name);
-    if (!file.ok()) return std::move(file).status();
-    auto open = std::make_unique<Open>(*std::move(file), name);
-    if (!open->file_->Blocks()) {
-      absl::StatusOr<std::optional<Registration>> registration =
-          Register(*open->file_, Interest::kWritable);
-      if (!registration.ok()) return std::move(registration).status();
-      open->registration_ = *std::move(registration);
-    }
-    return open;
-  }
-
-  Open(StandardFile file, std::string_view name)
-      : name_(name),
-        file_(std::make_shared<const StandardFile>(std::move(file))) {}
+  explicit Open(OpenStream stream) : OpenStream(std::move(stream)) {}
 
   PollResult<absl::StatusOr<size_t>> PollWrite(
       Context& cx, absl::Span<const std::string_view> parts, size_t size,
@@ -275,7 +269,7 @@ class StandardOutput::Open {
     auto error = call_->Poll(cx);
     if (error.IsPending()) return kPending;
     call_.reset();
-    if (!error->ok()) return PoolError((*std::move(error)).status(), name_);
+    if (!error->ok()) return PoolError((*std::move(error)).status());
     return **error == 0 ? absl::OkStatus() : ErrorOf(**error);
   }
 
@@ -288,7 +282,7 @@ class StandardOutput::Open {
     if (!settled->ok()) return Result(*std::move(settled));
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
-    absl::StatusOr<BlockingPool*> pool = PoolFor(*file_, name_);
+    absl::StatusOr<BlockingPool*> pool = Pool();
     if (!pool.ok()) return Result(std::move(pool).status());
     size = std::min(size, kMaxCall);
     std::string data;
@@ -309,15 +303,6 @@ class StandardOutput::Open {
     return Result(size);
   }
 
-  absl::Status ErrorOf(int error) const {
-    return absl::ErrnoToStatus(error, absl::StrCat("write to ", name_));
-  }
-
-  std::string_view name_;
-  // Shared with the calls on the pool.
-  std::shared_ptr<const StandardFile> file_;
-  // Destroyed before the file. Empty if calls are made on the pool.
-  std::optional<Registration> registration_;
   // The call in progress on the pool, which returns 0 or the error.
   std::optional<JoinHandle<int>> call_;
 };
@@ -341,9 +326,10 @@ PollResult<absl::StatusOr<size_t>> StandardOutput::PollWriteVectored(
   for (const std::string_view part : parts) size += part.size();
   if (size == 0) return Result(0);
   if (open_ == nullptr) {
-    absl::StatusOr<std::unique_ptr<Open>> open = Open::Create(fd_, name_);
-    if (!open.ok()) return Result(std::move(open).status());
-    open_ = *std::move(open);
+    absl::StatusOr<OpenStream> stream =
+        OpenStream::Create(fd_, O_WRONLY, name_);
+    if (!stream.ok()) return Result(std::move(stream).status());
+    open_ = std::make_unique<Open>(*std::move(stream));
   }
   return open_->PollWrite(cx, parts, size, waiter);
 }
