@@ -160,6 +160,22 @@ inline size_t Scatter(std::string_view bytes,
   return copied;
 }
 
+// Reads into `buffers` as `PollReadVectored()` must, from the buffer of the
+// reader. `waiter` may be null.
+template <AsyncBufRead R>
+PollResult<absl::StatusOr<size_t>> PollReadBuffered(
+    R& reader, Context& cx, absl::Span<const absl::Span<char>> buffers,
+    IoWaiter<R>* waiter) {
+  using Result = absl::StatusOr<size_t>;
+  if (TotalSize(buffers) == 0) return Result(0);
+  auto bytes = PollFillBuf(reader, cx, waiter);
+  if (bytes.IsPending()) return kPending;
+  if (!bytes->ok()) return Result((*std::move(bytes)).status());
+  const size_t size = Scatter(**bytes, buffers);
+  reader.Consume(size);
+  return Result(size);
+}
+
 }  // namespace internal
 
 // Polls like `reader.PollReadVectored()`, but takes a future's place to wait. A
@@ -175,15 +191,7 @@ PollResult<absl::StatusOr<size_t>> PollReadVectored(
   } else if constexpr (AsyncReadVectored<R>) {
     return reader.PollReadVectored(cx, buffers);
   } else if constexpr (AsyncBufRead<R>) {
-    if (internal::TotalSize(buffers) == 0) return absl::StatusOr<size_t>(0);
-    auto bytes = PollFillBuf(reader, cx, waiter);
-    if (bytes.IsPending()) return kPending;
-    if (!bytes->ok()) {
-      return absl::StatusOr<size_t>((*std::move(bytes)).status());
-    }
-    const size_t size = internal::Scatter(**bytes, buffers);
-    reader.Consume(size);
-    return absl::StatusOr<size_t>(size);
+    return internal::PollReadBuffered(reader, cx, buffers, waiter);
   } else {
     for (const absl::Span<char> buffer : buffers) {
       if (!buffer.empty()) return PollRead(reader, cx, buffer, waiter);

@@ -129,19 +129,10 @@ class BufReader {
   PollResult<absl::StatusOr<size_t>> PollReadVectored(
       Context& cx, absl::Span<const absl::Span<char>> buffers,
       Waiter* waiter = nullptr) {
-    const size_t room = internal::TotalSize(buffers);
-    if (begin_ == end_ && room >= capacity_) {
+    if (begin_ == end_ && internal::TotalSize(buffers) >= capacity_) {
       return rouse::PollReadVectored(inner_, cx, buffers, waiter);
     }
-    if (room == 0) return absl::StatusOr<size_t>(0);
-    auto bytes = PollFillBuf(cx, waiter);
-    if (bytes.IsPending()) return kPending;
-    if (!bytes->ok()) {
-      return absl::StatusOr<size_t>((*std::move(bytes)).status());
-    }
-    const size_t size = internal::Scatter(**bytes, buffers);
-    Consume(size);
-    return absl::StatusOr<size_t>(size);
+    return internal::PollReadBuffered(*this, cx, buffers, waiter);
   }
 
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,

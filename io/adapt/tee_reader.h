@@ -13,9 +13,7 @@
 #ifndef ROUSE_IO_ADAPT_TEE_READER_H_
 #define ROUSE_IO_ADAPT_TEE_READER_H_
 
-#include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -119,16 +117,8 @@ class TeeReader {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) {
-    if (buffer.empty()) return absl::StatusOr<size_t>(0);
-    auto bytes = PollFillBuf(cx, waiter);
-    if (bytes.IsPending()) return kPending;
-    if (!bytes->ok()) {
-      return absl::StatusOr<size_t>((*std::move(bytes)).status());
-    }
-    const size_t size = std::min((*bytes)->size(), buffer.size());
-    if (size > 0) std::memcpy(buffer.data(), (*bytes)->data(), size);
-    Consume(size);
-    return absl::StatusOr<size_t>(size);
+    return internal::PollReadBuffered(*this, cx,
+                                      absl::MakeConstSpan(&buffer, 1), waiter);
   }
 
   // Return the streams. Bytes read from the reader directly are not copied.

@@ -16,10 +16,8 @@
 #ifndef ROUSE_IO_BRIDGE_STREAM_READER_H_
 #define ROUSE_IO_BRIDGE_STREAM_READER_H_
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -31,6 +29,7 @@
 #include "absl/types/span.h"
 #include "rouse/base/panic.h"
 #include "rouse/future/stream.h"
+#include "rouse/io/async_read.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -123,16 +122,8 @@ class StreamReader {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) {
-    if (buffer.empty()) return absl::StatusOr<size_t>(0);
-    auto bytes = PollFillBuf(cx, waiter);
-    if (bytes.IsPending()) return kPending;
-    if (!bytes->ok()) {
-      return absl::StatusOr<size_t>((*std::move(bytes)).status());
-    }
-    const size_t size = std::min((*bytes)->size(), buffer.size());
-    if (size > 0) std::memcpy(buffer.data(), (*bytes)->data(), size);
-    Consume(size);
-    return absl::StatusOr<size_t>(size);
+    return internal::PollReadBuffered(*this, cx,
+                                      absl::MakeConstSpan(&buffer, 1), waiter);
   }
 
   // Returns the bytes of the present chunk that have not been taken.
