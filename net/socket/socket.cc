@@ -194,11 +194,12 @@ absl::Status Socket::ConnectUnix(const UnixAddr& addr) const {
   do {
     result = Connect(addr);
   } while (result != 0 && errno == EINTR);
-  if (result == 0) {
-    ROUSE_VLOG(2, "connected to ", addr, " by descriptor ", fd());
-    return absl::OkStatus();
-  }
-  return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr));
+  absl::Status status =
+      result == 0
+          ? absl::OkStatus()
+          : absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr));
+  ROUSE_VLOG(2, "connection to ", addr, ": ", status.ToString());
+  return status;
 }
 
 int Socket::TakeError() const {

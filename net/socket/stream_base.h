@@ -12,6 +12,7 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -22,7 +23,9 @@
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "rouse/base/log/vlog.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/read.h"
 #include "rouse/io/write.h"
@@ -257,6 +260,9 @@ class StreamBase : public EventedBase<S, Socket> {
   }
 
  protected:
+  // An attempt to connect an `S` to an `Addr`.
+  class ConnectAttempt;
+
   explicit StreamBase(EventedSocket evented)
       : EventedBase<S, Socket>(std::move(evented)) {}
 
@@ -272,6 +278,70 @@ class StreamBase : public EventedBase<S, Socket> {
   static constexpr ShortRead kShortRead = std::is_same_v<Addr, SocketAddr>
                                               ? ShortRead::kNoMoreForNow
                                               : ShortRead::kNothing;
+};
+
+template <class S, class Addr>
+class StreamBase<S, Addr>::ConnectAttempt {
+ public:
+  explicit ConnectAttempt(reactor::Handle handle)
+      : handle_(std::move(handle)) {}
+
+  // Begins the attempt, unless it is pending, with the socket that `open()`
+  // returns as `absl::StatusOr<Socket>`. Returns the outcome when it is known.
+  // The poll after that begins the next attempt.
+  template <class Open>
+  PollResult<absl::StatusOr<S>> Poll(Context& cx, const Addr& addr, Open open) {
+    PollResult<absl::StatusOr<S>> outcome = PollOutcome(cx, addr, open);
+    if (outcome.IsReady()) {
+      ROUSE_VLOG(2, "connection to ", addr, ": ", outcome->status().ToString());
+    }
+    return outcome;
+  }
+
+ private:
+  template <class Open>
+  PollResult<absl::StatusOr<S>> PollOutcome(Context& cx, const Addr& addr,
+                                            Open& open) {
+    using Result = absl::StatusOr<S>;
+    PollResult<BudgetUnit> unit = PollProceed(cx);
+    if (unit.IsPending()) return kPending;
+    if (!stream_.has_value()) {
+      Result started = Start(addr, open());
+      if (!started.ok()) {
+        unit->MadeProgress();
+        return started;
+      }
+      stream_.emplace(*std::move(started));
+    }
+    const auto event = stream_->evented().registration().PollReady(
+        reactor::Direction::kWrite, cx, &waiter_);
+    if (event.IsPending()) return kPending;
+    unit->MadeProgress();
+    S stream = *std::exchange(stream_, std::nullopt);
+    if (!event->ok()) return Result(event->status());
+    const int error = stream.io().TakeError();
+    if (error != 0) return Result(ConnectError(error, addr));
+    return Result(std::move(stream));
+  }
+
+  absl::StatusOr<S> Start(const Addr& addr, absl::StatusOr<Socket> socket) {
+    if (!socket.ok()) return std::move(socket).status();
+    // Connects before registering: a socket that is neither connected nor
+    // connecting counts as closed, and closed states stay.
+    if (socket->Connect(addr) != 0 && errno != EINPROGRESS && errno != EINTR) {
+      return ConnectError(errno, addr);
+    }
+    ROUSE_VLOG(2, "connecting to ", addr, " by descriptor ", socket->fd());
+    return FromSocket(*std::move(socket), handle_);
+  }
+
+  static absl::Status ConnectError(int error, const Addr& addr) {
+    return absl::ErrnoToStatus(error, absl::StrCat("connect to ", addr));
+  }
+
+  reactor::Handle handle_;
+  std::optional<S> stream_;  // while connecting
+  reactor::Waiter waiter_;   // destroyed before the stream
 };
 
 }  // namespace rouse::internal

@@ -5,16 +5,13 @@
 
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "rouse/base/log/vlog.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
@@ -22,8 +19,6 @@
 #include "rouse/net/socket_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/ready.h"
-#include "rouse/reactor/registration.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -31,7 +26,6 @@ namespace rouse {
 namespace {
 
 using internal::Socket;
-using reactor::Direction;
 
 static_assert(AsyncRead<const TcpStream> && AsyncWrite<const TcpStream>);
 
@@ -52,47 +46,6 @@ TcpStream::ConnectFuture TcpStream::Connect(absl::Span<const SocketAddr> addrs,
   return ConnectFuture(addrs, std::move(handle), std::nullopt);
 }
 
-absl::StatusOr<TcpStream> TcpStream::ConnectFuture::Start() {
-  absl::StatusOr<Socket> socket =
-      socket_.has_value() ? *std::exchange(socket_, std::nullopt)
-                          : Socket::Open(addr().family(), SOCK_STREAM);
-  if (!socket.ok()) return std::move(socket).status();
-  // Connects before registering: a socket that is neither connected nor
-  // connecting counts as closed, and closed states stay.
-  if (socket->Connect(addr()) != 0 && errno != EINPROGRESS && errno != EINTR) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("connect to ", addr()));
-  }
-  ROUSE_VLOG(2, "connecting to ", addr(), " by descriptor ", socket->fd());
-  return FromSocket(*std::move(socket), handle_);
-}
-
-PollResult<absl::StatusOr<TcpStream>> TcpStream::ConnectFuture::PollAttempt(
-    Context& cx) {
-  using Result = absl::StatusOr<TcpStream>;
-  PollResult<BudgetUnit> unit = PollProceed(cx);
-  if (unit.IsPending()) return kPending;
-  if (!stream_.has_value()) {
-    Result started = Start();
-    if (!started.ok()) {
-      unit->MadeProgress();
-      return started;
-    }
-    stream_.emplace(*std::move(started));
-  }
-  const auto event = stream_->evented().registration().PollReady(
-      Direction::kWrite, cx, &waiter_);
-  if (event.IsPending()) return kPending;
-  unit->MadeProgress();
-  TcpStream stream = *std::exchange(stream_, std::nullopt);
-  if (!event->ok()) return Result(event->status());
-  const int error = stream.io().TakeError();
-  if (error != 0) {
-    return Result(
-        absl::ErrnoToStatus(error, absl::StrCat("connect to ", addr())));
-  }
-  return Result(std::move(stream));
-}
-
 PollResult<absl::StatusOr<TcpStream>> TcpStream::ConnectFuture::Poll(
     Context& cx) {
   using Result = absl::StatusOr<TcpStream>;
@@ -103,9 +56,13 @@ PollResult<absl::StatusOr<TcpStream>> TcpStream::ConnectFuture::Poll(
         "connect: the list of addresses is empty; pass at least one address"));
   }
   for (;;) {
-    PollResult<Result> attempt = PollAttempt(cx);
+    const SocketAddr& addr = addrs_[tried_];
+    PollResult<Result> attempt =
+        attempt_.Poll(cx, addr, [this, &addr]() -> absl::StatusOr<Socket> {
+          if (socket_.has_value()) return *std::exchange(socket_, std::nullopt);
+          return Socket::Open(addr.family(), SOCK_STREAM);
+        });
     if (attempt.IsPending()) return kPending;
-    ROUSE_VLOG(2, "connection to ", addr(), ": ", attempt->status().ToString());
     if (attempt->ok() || ++tried_ == addrs_.size()) {
       finished_ = true;
       return attempt;

@@ -40,7 +40,6 @@
 #include "rouse/net/tcp/tcp_options.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -169,25 +168,15 @@ class [[nodiscard]] TcpStream::ConnectFuture {
   ConnectFuture(absl::Span<const SocketAddr> addrs, reactor::Handle handle,
                 std::optional<internal::Socket> socket)
       : addrs_(addrs.begin(), addrs.end()),
-        handle_(std::move(handle)),
-        socket_(std::move(socket)) {}
-
-  const SocketAddr& addr() const { return addrs_[tried_]; }
-
-  // Opens the socket and starts to connect to `addr()`.
-  absl::StatusOr<TcpStream> Start();
-
-  // Polls a single attempt; when ready, returns the outcome of the attempt.
-  PollResult<absl::StatusOr<TcpStream>> PollAttempt(Context& cx);
+        socket_(std::move(socket)),
+        attempt_(std::move(handle)) {}
 
   // Usually a single address, which needs no allocation.
   absl::InlinedVector<SocketAddr, 1> addrs_;
   size_t tried_ = 0;  // number of failed `addrs_`
-  reactor::Handle handle_;
   std::optional<internal::Socket> socket_;
-  std::optional<TcpStream> stream_;  // while connecting
   bool finished_ = false;
-  reactor::Waiter waiter_;  // destroyed before the stream
+  ConnectAttempt attempt_;
 };
 
 }  // namespace rouse

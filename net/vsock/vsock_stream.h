@@ -21,17 +21,14 @@
 #ifndef ROUSE_NET_VSOCK_VSOCK_STREAM_H_
 #define ROUSE_NET_VSOCK_VSOCK_STREAM_H_
 
-#include <optional>
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/net/evented_base.h"
 #include "rouse/net/socket/stream_base.h"
 #include "rouse/net/vsock/vsock_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/reactor/waiter.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -84,17 +81,11 @@ class [[nodiscard]] VsockStream::ConnectFuture {
   friend class VsockStream;
 
   ConnectFuture(const VsockAddr& addr, reactor::Handle handle)
-      : addr_(addr), handle_(std::move(handle)) {}
-
-  // Opens the socket and starts to connect.
-  absl::StatusOr<VsockStream> Start() const;
-  absl::Status ConnectError(int error) const;
+      : addr_(addr), attempt_(std::move(handle)) {}
 
   VsockAddr addr_;
-  reactor::Handle handle_;
-  std::optional<VsockStream> stream_;  // while connecting
   bool finished_ = false;
-  reactor::Waiter waiter_;  // destroyed before the stream
+  ConnectAttempt attempt_;
 };
 
 }  // namespace rouse
