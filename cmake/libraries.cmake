@@ -388,7 +388,6 @@ rouse_library(net
     net/unix_seqpacket_listener.h
     net/unix_socket.h
     net/unix_stream.h
-    net/vsock/adopt_vsock.h
     net/vsock/vsock_addr.h
     net/vsock/vsock_listener.h
     net/vsock/vsock_stream.h
@@ -419,7 +418,6 @@ rouse_library(net
     net/unix/unix_seqpacket_listener.cc
     net/unix/unix_socket.cc
     net/unix/unix_stream.cc
-    net/vsock/adopt_vsock.cc
     net/vsock/vsock_addr.cc
     net/vsock/vsock_listener.cc
     net/vsock/vsock_stream.cc

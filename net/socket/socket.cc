@@ -156,11 +156,13 @@ absl::StatusOr<Socket> Socket::AdoptTcp(OwnedFd fd) {
   return Adopt(std::move(fd), SOCK_STREAM);
 }
 
-absl::StatusOr<Socket> Socket::AdoptUnix(OwnedFd fd, int type) {
-  const absl::StatusOr<int> family = FamilyOf(fd.get());
-  if (!family.ok()) return family.status();
-  if (*family != AF_UNIX) {
-    return absl::InvalidArgumentError("the descriptor is not a Unix socket");
+absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int family, int type) {
+  const absl::StatusOr<int> found = FamilyOf(fd.get());
+  if (!found.ok()) return found.status();
+  if (*found != family) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the descriptor is not a ",
+                     family == AF_UNIX ? "Unix socket" : "vsock"));
   }
   return Adopt(std::move(fd), type);
 }

@@ -77,8 +77,9 @@ class Socket {
   // Like `Adopt()`, for a TCP socket. Leaves a socket of another kind
   // unchanged.
   static absl::StatusOr<Socket> AdoptTcp(OwnedFd fd);
-  // Like `Adopt()`, for a Unix socket of `type`.
-  static absl::StatusOr<Socket> AdoptUnix(OwnedFd fd, int type);
+  // Like `Adopt()`, for a socket of `family`, which is AF_UNIX or AF_VSOCK.
+  // Leaves a socket of another family unchanged.
+  static absl::StatusOr<Socket> Adopt(OwnedFd fd, int family, int type);
 
   int fd() const { return fd_.get(); }
   OwnedFd IntoFd() && { return std::move(fd_); }

@@ -37,7 +37,8 @@ absl::StatusOr<std::pair<UnixSeqpacket, UnixSeqpacket>> UnixSeqpacket::Pair(
 
 absl::StatusOr<UnixSeqpacket> UnixSeqpacket::FromFd(
     OwnedFd fd, const reactor::Handle& handle) {
-  return FromSocket(Socket::AdoptUnix(std::move(fd), SOCK_SEQPACKET), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_UNIX, SOCK_SEQPACKET),
+                    handle);
 }
 
 PollResult<absl::StatusOr<size_t>> UnixSeqpacket::PollSend(

@@ -30,7 +30,8 @@ absl::StatusOr<UnixSeqpacketListener> UnixSeqpacketListener::Bind(
 
 absl::StatusOr<UnixSeqpacketListener> UnixSeqpacketListener::FromFd(
     OwnedFd fd, const reactor::Handle& handle) {
-  return FromSocket(Socket::AdoptUnix(std::move(fd), SOCK_SEQPACKET), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_UNIX, SOCK_SEQPACKET),
+                    handle);
 }
 
 }  // namespace rouse

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/net/socket/socket.h"
-#include "rouse/net/vsock/adopt_vsock.h"
 #include "rouse/net/vsock/vsock_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
@@ -31,7 +30,8 @@ absl::StatusOr<VsockListener> VsockListener::Bind(
 
 absl::StatusOr<VsockListener> VsockListener::FromFd(
     OwnedFd fd, const reactor::Handle& handle) {
-  return FromSocket(internal::AdoptVsock(std::move(fd)), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_VSOCK, SOCK_STREAM),
+                    handle);
 }
 
 }  // namespace rouse

@@ -12,7 +12,6 @@
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
 #include "rouse/net/socket/socket.h"
-#include "rouse/net/vsock/adopt_vsock.h"
 #include "rouse/net/vsock/vsock_addr.h"
 #include "rouse/reactor/handle.h"
 #include "rouse/reactor/owned_fd.h"
@@ -32,7 +31,8 @@ VsockStream::ConnectFuture VsockStream::Connect(const VsockAddr& addr,
 
 absl::StatusOr<VsockStream> VsockStream::FromFd(OwnedFd fd,
                                                 const reactor::Handle& handle) {
-  return FromSocket(internal::AdoptVsock(std::move(fd)), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_VSOCK, SOCK_STREAM),
+                    handle);
 }
 
 PollResult<absl::StatusOr<VsockStream>> VsockStream::ConnectFuture::Poll(
