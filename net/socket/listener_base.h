@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/io/fd/io_future.h"
 #include "rouse/net/evented_base.h"
@@ -137,6 +138,17 @@ class ListenerBase : public EventedBase<L, Socket> {
  protected:
   explicit ListenerBase(EventedSocket evented)
       : EventedBase<L, Socket>(std::move(evented)) {}
+
+  // Opens a socket of `type`, binds the socket to `addr`, and listens.
+  static absl::StatusOr<L> BindAndListen(int type, const Addr& addr,
+                                         const reactor::Handle& handle) {
+    absl::StatusOr<Socket> socket = Socket::Open(addr.family(), type);
+    if (!socket.ok()) return std::move(socket).status();
+    absl::Status status = socket->Bind(addr);
+    if (status.ok()) status = socket->Listen();
+    if (!status.ok()) return status;
+    return FromSocket(std::move(socket), handle);
+  }
 
   static absl::StatusOr<L> FromSocket(absl::StatusOr<Socket> socket,
                                       const reactor::Handle& handle) {

@@ -7,7 +7,6 @@
 
 #include <utility>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/net/unix/unix_addr.h"
@@ -20,12 +19,7 @@ using internal::Socket;
 
 absl::StatusOr<UnixListener> UnixListener::Bind(const UnixAddr& addr,
                                                 const reactor::Handle& handle) {
-  absl::StatusOr<Socket> socket = Socket::Open(AF_UNIX, SOCK_STREAM);
-  if (!socket.ok()) return std::move(socket).status();
-  absl::Status status = socket->Bind(addr);
-  if (status.ok()) status = socket->Listen();
-  if (!status.ok()) return status;
-  return FromSocket(*std::move(socket), handle);
+  return BindAndListen(SOCK_STREAM, addr, handle);
 }
 
 absl::StatusOr<UnixListener> UnixListener::FromFd(
