@@ -7,11 +7,14 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
 #include "rouse/reactor/async_fd.h"
@@ -22,6 +25,7 @@
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/kept_vlog.h"
 
 namespace rouse::reactor {
 namespace {
@@ -130,6 +134,20 @@ TEST_F(BackgroundTest, ADestroyedShutdownWaitsForNoSource) {
     const auto moved = std::move(shutdown);
   }
   EXPECT_TRUE(handle.IsShutDown());
+}
+
+TEST_F(BackgroundTest, LogsItsEnd) {
+  for (const bool when_idle : {false, true}) {
+    Background background = Start();
+    const std::string reactor = absl::StrCat(background.handle());
+    KeptVlog log(1);
+    if (when_idle) {
+      BlockOn(std::move(background).ShutdownOnIdle());
+    } else {
+      BlockOn(std::move(background).ShutdownNow());
+    }
+    EXPECT_THAT(log.Take(), ::testing::ElementsAre(reactor + " (shut down)"));
+  }
 }
 
 TEST_F(BackgroundTest, AFailedThreadStartIsUnavailable) {

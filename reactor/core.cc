@@ -285,13 +285,16 @@ void Core::Shutdown() {
 }
 
 bool Core::ShutdownIfIdle() {
-  const ThreadMutexLock lock(&mu_);
-  unpark_when_idle_ = slots_.used() != 0;
-  if (unpark_when_idle_) return false;
-  // Release as in `Shutdown()`. No notification is necessary: without a
-  // registered source there are no waiters, and the thread that would park is
-  // the caller.
-  shut_down_.store(true, std::memory_order_release);
+  {
+    const ThreadMutexLock lock(&mu_);
+    unpark_when_idle_ = slots_.used() != 0;
+    if (unpark_when_idle_) return false;
+    // Release as in `Shutdown()`. No notification is necessary: without a
+    // registered source there are no waiters, and the thread that would park is
+    // the caller.
+    shut_down_.store(true, std::memory_order_release);
+  }
+  ROUSE_VLOG(1, NewHandle());
   return true;
 }
 
