@@ -14,6 +14,7 @@
 #include "rouse/base/cxx20.h"
 
 #include <cstdint>
+#include <string>
 
 namespace rouse::reactor {
 
@@ -34,14 +35,7 @@ class Token {
   // Formats the number, for logs.
   template <class Sink>
   friend void AbslStringify(Sink& sink, Token token) {
-    char digits[20];  // enough for 64 bits; the last digit comes first
-    int count = 0;
-    uint64_t rest = token.value_;
-    do {
-      digits[count++] = static_cast<char>('0' + rest % 10);
-      rest /= 10;
-    } while (rest != 0);
-    while (count > 0) sink.Append(1, digits[--count]);
+    sink.Append(std::to_string(token.value_));
   }
 
  private:

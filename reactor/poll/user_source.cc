@@ -59,8 +59,8 @@ absl::Status Drain(const OwnedFd& fd) {
 //
 // Two eventfds. The first is readable while the source is readable: its count
 // is not zero. The second is writable while the source is writable: its count
-// is zero, and `kFull` otherwise. Each write to the first, and each read from
-// the second that finds a count, is an edge of the direction.
+// is zero then, and `kFull` otherwise. Each write to the first, and each read
+// from the second that finds a count, is an edge of the direction.
 class UserReadiness {
  public:
   UserReadiness(OwnedFd readable, OwnedFd writable)

@@ -5,7 +5,6 @@
 
 #include <sys/syscall.h>
 
-#include <atomic>
 #include <cerrno>
 #include <optional>
 #include <thread>
@@ -17,7 +16,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/base/atomic.h"
+#include "rouse/base/thread_mutex.h"
 #include "rouse/reactor/poll/events.h"
 #include "rouse/reactor/poll/interest.h"
 #include "rouse/reactor/poll/poller.h"
@@ -254,12 +253,16 @@ TEST_F(UserSourceTest, NoElementIsMissed) {
   auto evented = PollEvented<UserSource>::Create(
       std::move(source_), Interest::kReadable, reactor_.handle());
   ASSERT_TRUE(evented.ok()) << evented.status();
-  Atomic<int> queue{0};
+  ThreadMutex mu;
+  int queue = 0;  // guarded by `mu`
   std::vector<std::thread> producers;
   for (int i = 0; i < kThreads; ++i) {
-    producers.emplace_back([&queue, readiness = readiness_] {
+    producers.emplace_back([&mu, &queue, readiness = readiness_] {
       for (int k = 0; k < kElements; ++k) {
-        queue.fetch_add(1, std::memory_order_relaxed);
+        {
+          const ThreadMutexLock lock(&mu);
+          ++queue;
+        }
         EXPECT_TRUE(readiness.Set(Ready::kReadable).ok());
       }
     });
@@ -273,12 +276,16 @@ TEST_F(UserSourceTest, NoElementIsMissed) {
       reactor_.Park();
       continue;
     }
-    const int found = queue.exchange(0, std::memory_order_relaxed);
+    int found;
+    {
+      const ThreadMutexLock lock(&mu);
+      found = std::exchange(queue, 0);
+    }
     if (found == 0) registration.WouldBlock(**event);
     taken += found;
   }
   for (std::thread& producer : producers) producer.join();
-  EXPECT_EQ(queue.load(std::memory_order_relaxed), 0);
+  EXPECT_EQ(queue, 0);
 }
 
 }  // namespace
