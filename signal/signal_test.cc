@@ -4,6 +4,7 @@
 #include "rouse/signal/signal.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/hash/hash_testing.h"
 #include "absl/status/status.h"
@@ -24,9 +26,11 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/stream.h"
 #include "rouse/reactor/background.h"
+#include "rouse/reactor/owned_fd.h"
 #include "rouse/reactor/reactor.h"
 #include "rouse/signal/ctrl_c.h"
 #include "rouse/signal/shutdown_signal.h"
+#include "rouse/signal/signal_handler.h"
 #include "rouse/signal/signal_kind.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
@@ -300,6 +304,27 @@ TEST_F(SignalTest, AFailedCreateChangesNothing) {
   Signal signal = Listen(SIGTTOU);
   ASSERT_EQ(raise(SIGTTOU), 0);
   EXPECT_TRUE(IsDue(signal));
+}
+
+// Another thread installs the handler while this thread joins its own
+// descriptor, which then never becomes readable. The number must not be used by
+// another test, because the handler stays.
+TEST_F(SignalTest, TheSlowerOfTwoFirstListenersJoinsAgain) {
+  std::vector<OwnedFd> joined;
+  std::optional<Signal> faster;
+  const absl::Status status = internal::ListenTo(SIGTSTP, [&](OwnedFd fd) {
+    joined.push_back(std::move(fd));
+    if (joined.size() == 1) faster.emplace(Listen(SIGTSTP));
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(joined.size(), 2u);
+  ASSERT_EQ(raise(SIGTSTP), 0);
+  EXPECT_TRUE(IsDue(*faster));
+  pollfd events[] = {{joined[0].get(), POLLIN, 0},
+                     {joined[1].get(), POLLIN, 0}};
+  EXPECT_EQ(poll(events, 2, /*timeout=*/0), 1);
+  EXPECT_EQ(events[1].revents, POLLIN);
 }
 
 TEST_F(SignalTest, AReactorShutdownIsUnavailable) {
