@@ -37,6 +37,7 @@ void SetVlog(int level, VlogSink sink) {
     internal::sink.store(sink != nullptr ? sink : &internal::WriteToStderr,
                          std::memory_order_release);
   }
+  // Relaxed: see `vlog_level`.
   internal::vlog_level.store(level, std::memory_order_relaxed);
 }
 

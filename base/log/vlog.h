@@ -55,7 +55,8 @@ using VlogSink = void (*)(const VlogMessage& message);
 //
 // Thread-safe. Steps that other threads take during the call may be logged or
 // not, and the previous sink can still be called after the return: a sink must
-// live as long as the program.
+// live as long as the program. Two concurrent calls can leave the level of one
+// with the sink of the other.
 //
 // While nothing is logged, a message costs a load and a branch. A message that
 // is logged allocates memory. Events and tasks have no messages, because even a
@@ -97,6 +98,7 @@ ABSL_ATTRIBUTE_COLD ABSL_ATTRIBUTE_NOINLINE void VlogText(int level,
 
 // Logs the text that `absl::StrCat()` makes of the arguments, which are
 // evaluated only if `level` is on. For use in Rouse's sources, outside locks.
+// The source must include absl/strings/str_cat.h.
 #define ROUSE_VLOG(level, ...)                                     \
   do {                                                             \
     if (::rouse::internal::VlogIsOn(level)) {                      \
