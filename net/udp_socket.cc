@@ -41,14 +41,13 @@ using reactor::Direction;
 // An error after the first datagram ends a batch early without another event.
 constexpr size_t kNeverShort = 0;
 
-// Replaces an `interface` of 0 by the scope of `group`. Returns InvalidArgument
-// if the two name different interfaces.
-absl::Status ChooseInterface(const SocketAddr& group, std::string_view call,
-                             uint32_t& interface) {
-  if (interface == 0) interface = group.scope();
-  if (group.scope() == 0 || group.scope() == interface) {
-    return absl::OkStatus();
-  }
+// Returns `interface` or, if it is 0, the scope of `group`. Returns
+// InvalidArgument if the two name different interfaces.
+absl::StatusOr<uint32_t> InterfaceOf(const SocketAddr& group,
+                                     uint32_t interface,
+                                     std::string_view call) {
+  if (interface == 0) return group.scope();
+  if (group.scope() == 0 || group.scope() == interface) return interface;
   return absl::InvalidArgumentError(absl::StrCat(
       call, ": the scope of the group is not interface ", interface));
 }
@@ -58,14 +57,14 @@ absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
                          bool join) {
   const std::string call =
       absl::StrCat(join ? "join" : "leave", " the multicast group ", group);
-  absl::Status status = ChooseInterface(group, call, interface);
-  if (!status.ok()) return status;
+  const absl::StatusOr<uint32_t> chosen = InterfaceOf(group, interface, call);
+  if (!chosen.ok()) return chosen.status();
   int result;
   if (group.IsIPv4()) {
     ip_mreqn request = {};
     request.imr_multiaddr =
         reinterpret_cast<const sockaddr_in*>(group.data())->sin_addr;
-    request.imr_ifindex = static_cast<int>(interface);
+    request.imr_ifindex = static_cast<int>(*chosen);
     result = setsockopt(fd, IPPROTO_IP,
                         join ? IP_ADD_MEMBERSHIP : IP_DROP_MEMBERSHIP, &request,
                         sizeof request);
@@ -73,7 +72,7 @@ absl::Status ChangeGroup(int fd, const SocketAddr& group, uint32_t interface,
     ipv6_mreq request = {};
     request.ipv6mr_multiaddr =
         reinterpret_cast<const sockaddr_in6*>(group.data())->sin6_addr;
-    request.ipv6mr_interface = interface;
+    request.ipv6mr_interface = *chosen;
     result =
         setsockopt(fd, IPPROTO_IPV6, join ? IPV6_JOIN_GROUP : IPV6_LEAVE_GROUP,
                    &request, sizeof request);
@@ -97,15 +96,15 @@ absl::Status ChangeSource(int fd, const SocketAddr& group,
   const std::string call =
       absl::StrCat(join ? "join" : "leave", " the source ", source,
                    " of the multicast group ", group);
-  absl::Status status = ChooseInterface(group, call, interface);
-  if (!status.ok()) return status;
+  const absl::StatusOr<uint32_t> chosen = InterfaceOf(group, interface, call);
+  if (!chosen.ok()) return chosen.status();
   // The system has one error for this and for several other mistakes.
   if (!group.IsMulticast() || group.family() != source.family()) {
     return absl::InvalidArgumentError(absl::StrCat(
         call, ": pass a multicast group, and a source of the same family"));
   }
   group_source_req request = {};
-  request.gsr_interface = interface;
+  request.gsr_interface = *chosen;
   std::memcpy(&request.gsr_group, group.data(), group.size());
   std::memcpy(&request.gsr_source, source.data(), source.size());
   if (setsockopt(fd, group.IsIPv4() ? IPPROTO_IP : IPPROTO_IPV6,

@@ -222,8 +222,10 @@ class UdpSocket : public internal::DatagramBase<UdpSocket, SocketAddr>,
   // even if `LeaveMulticastSource()` returns an error.
   //
   // Returns AlreadyExists if the source has already been joined; NotFound if
-  // the source to be left was not joined; InvalidArgument if the addresses are
-  // of different families, or `group` is not a multicast group.
+  // the source to be left was not joined, or no such interface exists;
+  // InvalidArgument if the addresses are of different families, `group` is not
+  // a multicast group, or the scope of `group` is another interface;
+  // ResourceExhausted (ENOBUFS) if the system's limit of sources is reached.
   absl::Status JoinMulticastSource(const SocketAddr& group,
                                    const SocketAddr& source,
                                    uint32_t interface = 0) const;
