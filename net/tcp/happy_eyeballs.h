@@ -39,7 +39,8 @@ inline constexpr absl::Duration kConnectionAttemptDelay =
 // failed, or `delay` after the last start, whichever comes first. The addresses
 // are tried in the order of `addrs`, except that IPv6 and IPv4 take turns, so
 // that a network without IPv6 costs one delay and not one for each IPv6
-// address.
+// address. With `absl::ZeroDuration()` the attempts start one right after
+// another; with `absl::InfiniteDuration()` only a failure starts the next.
 //
 // If all attempts fail, returns an error that has the code of the last failure,
 // and names all addresses and failures. Returns InvalidArgument if `addrs` is

@@ -3,9 +3,6 @@
 
 #include "rouse/net/tcp/happy_eyeballs.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -14,18 +11,20 @@
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/block_on.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_listener.h"
+#include "rouse/net/tcp/tcp_socket.h"
 #include "rouse/net/tcp/tcp_stream.h"
-#include "rouse/reactor/owned_fd.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/testing/internal/fd_fixture.h"
+#include "rouse/testing/internal/runtime_fixture.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
 #include "rouse/timer/timeout.h"
 
 namespace rouse {
@@ -45,34 +44,21 @@ SocketAddr Addr(std::string_view text) {
 // ignores connections that find the queue of the socket full.
 class SilentAddr {
  public:
-  SilentAddr() : listening_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in any = {};
-    any.sin_family = AF_INET;
-    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(bind(listening_.get(), reinterpret_cast<const sockaddr*>(&any),
-                   sizeof(any)),
-              0);
-    EXPECT_EQ(listen(listening_.get(), 0), 0);
-    sockaddr_in bound;
-    socklen_t size = sizeof(bound);
-    EXPECT_EQ(getsockname(listening_.get(), reinterpret_cast<sockaddr*>(&bound),
-                          &size),
-              0);
-    addr_ = SocketAddr::Localhost(ntohs(bound.sin_port));
-    // The queue has room for one connection.
-    OwnedFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(connect(client.get(), reinterpret_cast<const sockaddr*>(&bound),
-                      sizeof(bound)),
-              0);
-    client_ = std::move(client);
-  }
+  explicit SilentAddr(Runtime& runtime)
+      : listener_(Listen()),
+        client_(runtime.BlockOn(TcpStream::Connect(addr())).value()) {}
 
-  const SocketAddr& addr() const { return addr_; }
+  SocketAddr addr() const { return listener_.local_addr().value(); }
 
  private:
-  OwnedFd listening_;
-  OwnedFd client_;
-  SocketAddr addr_ = SocketAddr::Localhost(0);
+  static TcpListener Listen() {
+    TcpSocket socket = TcpSocket::Open(SocketAddr::Localhost(0)).value();
+    EXPECT_TRUE(socket.Bind(SocketAddr::Localhost(0)).ok());
+    return std::move(socket).Listen(/*backlog=*/0).value();
+  }
+
+  TcpListener listener_;
+  TcpStream client_;  // the one connection for which the queue has room
 };
 
 // An address that refuses connections.
@@ -90,7 +76,8 @@ class HappyEyeballsTest : public ::testing::Test {
     return runtime_.BlockOn(std::forward<F>(future));
   }
 
-  Runtime runtime_ = Builder::CurrentThread().Build().value();
+  Runtime runtime_ =
+      Builder::CurrentThread().WithClock(AutoAdvancingClock()).Build().value();
   const EnterGuard enter_ = runtime_.Enter();
   TcpListener listener_ = TcpListener::Bind(SocketAddr::Localhost(0)).value();
   const SocketAddr addr_ = listener_.local_addr().value();
@@ -124,18 +111,18 @@ TEST_F(HappyEyeballsTest, ARefusalCostsNoDelay) {
 }
 
 TEST_F(HappyEyeballsTest, ASilentAddressCostsOneDelay) {
-  const SilentAddr silent;
+  const SilentAddr silent(runtime_);
   const absl::Duration delay = absl::Milliseconds(30);
-  const absl::Time start = absl::Now();
+  const Instant start = Now();
   auto connect = ConnectHappyEyeballs({silent.addr(), addr_}, delay);
   const TcpStream stream = Run(std::move(connect)).value();
   EXPECT_THAT(stream.peer_addr(), IsOkAndHolds(addr_));
-  EXPECT_GE(absl::Now() - start, delay);
+  EXPECT_EQ(Now() - start, delay);
 }
 
 // The other attempts go on while a new one runs.
 TEST_F(HappyEyeballsTest, AnEarlierAttemptCanStillWin) {
-  const SilentAddr silent;
+  const SilentAddr silent(runtime_);
   auto connect =
       ConnectHappyEyeballs({addr_, silent.addr()}, absl::ZeroDuration());
   const TcpStream stream = Run(std::move(connect)).value();
@@ -143,7 +130,7 @@ TEST_F(HappyEyeballsTest, AnEarlierAttemptCanStillWin) {
 }
 
 TEST_F(HappyEyeballsTest, TheAbandonedAttemptsAreClosed) {
-  const SilentAddr silent;
+  const SilentAddr silent(runtime_);
   ASSERT_TRUE(Run(ConnectHappyEyeballs({addr_})).ok());
   const size_t before = reactor::CountOpenFds();
   for (int i = 0; i < 3; ++i) {
