@@ -5,7 +5,8 @@
 // File: datagram_base.h
 // -----------------------------------------------------------------------------
 //
-// For use in net/ only: the members that `UdpSocket` and `UnixDatagram` share.
+// For use in net/ only: the members that `UdpSocket` and `UnixDatagram` share,
+// and the calls that `UnixSeqpacket` shares with them.
 
 #ifndef ROUSE_NET_SOCKET_DATAGRAM_BASE_H_
 #define ROUSE_NET_SOCKET_DATAGRAM_BASE_H_

@@ -107,6 +107,8 @@ class TcpListenerGroup {
   //
   // The listeners accept from the moment of the call on: a connection that
   // arrives before all of them listen goes to a listener that already listens.
+  // With `TcpSteering::kByCpu`, too, a connection that arrives during the call
+  // is distributed by address.
   //
   //   InvalidArgument      `count` is 0
   //   FailedPrecondition   the address is in use by a socket without

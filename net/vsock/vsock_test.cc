@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,7 +46,7 @@ class VsockTest : public TcpTest {
  protected:
   void SetUp() override {
     const OwnedFd fd(socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!fd.IsValid()) GTEST_SKIP() << "this kernel has no vsock";
+    if (!fd.IsValid()) GTEST_SKIP() << "no vsock here: " << strerror(errno);
   }
 
   VsockListener Listen(uint32_t cid = VsockAddr::kAnyCid) {
@@ -156,12 +157,13 @@ TEST_F(VsockTest, NeedsAReactor) {
 class VsockLoopbackTest : public VsockTest {
  protected:
   void SetUp() override {
+    VsockTest::SetUp();
+    if (IsSkipped()) return;
     const OwnedFd fd(socket(AF_VSOCK, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!fd.IsValid()) GTEST_SKIP() << "this kernel has no vsock";
     // Fails if the kernel has no loopback.
     const VsockAddr local(VsockAddr::kLocal, VsockAddr::kAnyPort);
     if (bind(fd.get(), local.data(), local.size()) != 0) {
-      GTEST_SKIP() << "this kernel has no vsock_loopback";
+      GTEST_SKIP() << "no vsock_loopback here: " << strerror(errno);
     }
   }
 
