@@ -93,12 +93,6 @@ class StopSignals {
   rouse::Signal terminate_;
 };
 
-// Waits for the end of the connections, at most for the grace.
-rouse::Co<absl::Status> Finish(rouse::TaskTracker connections) {
-  co_return co_await rouse::Timeout(absl::GetFlag(FLAGS_grace),
-                                    connections.Wait());
-}
-
 rouse::Co<absl::Status> UntilSecondSignal(StopSignals& signals) {
   co_await rouse::OrReturn(signals.Recv());
   co_return absl::CancelledError("a second signal: the server ends now");
@@ -136,8 +130,9 @@ rouse::Co<absl::Status> Main() {
   connections.Close();
   // What is left after the grace, or at the second signal, ends with the
   // runtime.
-  co_return co_await rouse::Race(Finish(connections),
-                                 UntilSecondSignal(signals));
+  co_return co_await rouse::Race(
+      rouse::Timeout(absl::GetFlag(FLAGS_grace), connections.Wait()),
+      UntilSecondSignal(signals));
 }
 
 }  // namespace
