@@ -69,6 +69,17 @@ concept AsyncWrite = requires(W& writer, Context& cx, std::string_view data,
   { writer.PollShutdown(cx) } -> std::same_as<PollResult<absl::Status>>;
 };
 
+namespace internal {
+
+// Returns the number of bytes in `parts`.
+inline size_t TotalSize(absl::Span<const std::string_view> parts) {
+  size_t size = 0;
+  for (const std::string_view part : parts) size += part.size();
+  return size;
+}
+
+}  // namespace internal
+
 // Polls like `writer.PollWrite()`, but takes a future's place to wait (see
 // waiter.h). `waiter` may be null.
 template <AsyncWrite W>

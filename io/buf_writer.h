@@ -88,8 +88,7 @@ class BufWriter {
       Context& cx, absl::Span<const std::string_view> parts,
       Waiter* waiter = nullptr) {
     using Result = absl::StatusOr<size_t>;
-    size_t size = 0;
-    for (const std::string_view part : parts) size += part.size();
+    const size_t size = internal::TotalSize(parts);
     if (size > capacity_ - end_) {
       auto drained = PollDrain(cx, waiter);
       if (drained.IsPending()) return kPending;

@@ -322,8 +322,7 @@ PollResult<absl::StatusOr<size_t>> StandardOutput::PollWrite(
 PollResult<absl::StatusOr<size_t>> StandardOutput::PollWriteVectored(
     Context& cx, absl::Span<const std::string_view> parts, Waiter* waiter) {
   using Result = absl::StatusOr<size_t>;
-  size_t size = 0;
-  for (const std::string_view part : parts) size += part.size();
+  const size_t size = TotalSize(parts);
   if (size == 0) return Result(0);
   if (open_ == nullptr) {
     absl::StatusOr<OpenStream> stream =

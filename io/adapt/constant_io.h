@@ -24,6 +24,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/base/panic.h"
+#include "rouse/io/async_write.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -65,11 +66,7 @@ class RepeatReader {
 
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer) const {
-    PollResult<BudgetUnit> unit = PollProceed(cx);
-    if (unit.IsPending()) return kPending;
-    unit->MadeProgress();
-    std::fill(buffer.begin(), buffer.end(), byte_);
-    return absl::StatusOr<size_t>(buffer.size());
+    return PollReadVectored(cx, absl::MakeConstSpan(&buffer, 1));
   }
   PollResult<absl::StatusOr<size_t>> PollReadVectored(
       Context& cx, absl::Span<const absl::Span<char>> buffers) const {
@@ -103,9 +100,7 @@ class SinkWriter {
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
     unit->MadeProgress();
-    size_t size = 0;
-    for (const std::string_view part : parts) size += part.size();
-    return absl::StatusOr<size_t>(size);
+    return absl::StatusOr<size_t>(internal::TotalSize(parts));
   }
   PollResult<absl::Status> PollFlush(Context&) const {
     return absl::OkStatus();

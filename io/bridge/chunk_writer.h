@@ -31,6 +31,7 @@
 #include "absl/types/span.h"
 #include "rouse/future/future.h"
 #include "rouse/future/streams/sink.h"
+#include "rouse/io/async_write.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -75,8 +76,7 @@ class ChunkWriter {
   PollResult<absl::StatusOr<size_t>> PollWriteVectored(
       Context& cx, absl::Span<const std::string_view> parts) {
     using Result = absl::StatusOr<size_t>;
-    size_t size = 0;
-    for (const std::string_view part : parts) size += part.size();
+    const size_t size = internal::TotalSize(parts);
     if (size == 0) return Result(0);
     PollResult<absl::Status> before = PollFlush(cx);
     if (before.IsPending()) return kPending;

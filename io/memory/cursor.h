@@ -34,6 +34,7 @@
 #include "absl/types/span.h"
 #include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
 #include "rouse/io/seek/async_seek.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -124,8 +125,7 @@ class Cursor {
     PollResult<BudgetUnit> unit = PollProceed(cx);
     if (unit.IsPending()) return kPending;
     unit->MadeProgress();
-    size_t size = 0;
-    for (const std::string_view part : parts) size += part.size();
+    const size_t size = internal::TotalSize(parts);
     if (size == 0) return Result(0);
     if (position_ > bytes_.max_size() || size > bytes_.max_size() - position_) {
       return Result(absl::ResourceExhaustedError(

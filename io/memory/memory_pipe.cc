@@ -15,6 +15,8 @@
 #include "absl/types/span.h"
 #include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
+#include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -36,9 +38,7 @@ MemoryPipeWaiter::~MemoryPipeWaiter() {
 PollResult<absl::StatusOr<size_t>> MemoryPipe::PollRead(
     Context& cx, absl::Span<const absl::Span<char>> buffers, Waiter* waiter) {
   using Result = absl::StatusOr<size_t>;
-  bool empty = true;
-  for (const absl::Span<char> buffer : buffers) empty = empty && buffer.empty();
-  if (empty) return Result(0);
+  if (TotalSize(buffers) == 0) return Result(0);
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
   // Wakers are cloned, called and destroyed while the lock is not held.
@@ -72,8 +72,7 @@ PollResult<absl::StatusOr<size_t>> MemoryPipe::PollWrite(
   using Result = absl::StatusOr<size_t>;
   PollResult<BudgetUnit> unit = PollProceed(cx);
   if (unit.IsPending()) return kPending;
-  bool empty = true;
-  for (const std::string_view part : parts) empty = empty && part.empty();
+  const bool empty = TotalSize(parts) == 0;
   Waker own;
   Waker woken;
   size_t added = 0;
