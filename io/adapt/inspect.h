@@ -18,7 +18,6 @@
 #ifndef ROUSE_IO_ADAPT_INSPECT_H_
 #define ROUSE_IO_ADAPT_INSPECT_H_
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -39,6 +38,19 @@
 #include "rouse/waker/poll_result.h"
 
 namespace rouse {
+
+namespace internal {
+
+// Calls `inspect` with the bytes of `data` that are among the first `size`
+// bytes, unless there are none. Returns their number.
+template <class F>
+size_t ShowTo(F& inspect, std::string_view data, size_t size) {
+  data = data.substr(0, size);
+  if (!data.empty()) std::invoke(inspect, data);
+  return data.size();
+}
+
+}  // namespace internal
 
 // InspectReader
 //
@@ -67,8 +79,9 @@ class InspectReader {
                                               absl::Span<char> buffer,
                                               Waiter* waiter = nullptr) {
     auto size = rouse::PollRead(inner_, cx, buffer, waiter);
-    if (size.IsReady() && size->ok() && **size > 0) {
-      std::invoke(inspect_, std::string_view(buffer.data(), **size));
+    if (size.IsReady() && size->ok()) {
+      internal::ShowTo(inspect_, std::string_view(buffer.data(), buffer.size()),
+                       **size);
     }
     return size;
   }
@@ -79,10 +92,8 @@ class InspectReader {
     if (size.IsReady() && size->ok()) {
       size_t left = **size;
       for (const absl::Span<char> buffer : buffers) {
-        const size_t here = std::min(left, buffer.size());
-        if (here == 0) continue;
-        std::invoke(inspect_, std::string_view(buffer.data(), here));
-        left -= here;
+        left -= internal::ShowTo(
+            inspect_, std::string_view(buffer.data(), buffer.size()), left);
       }
     }
     return size;
@@ -157,7 +168,9 @@ class InspectWriter {
                                                std::string_view data,
                                                Waiter* waiter = nullptr) {
     auto size = rouse::PollWrite(inner_, cx, data, waiter);
-    if (size.IsReady() && size->ok()) Show(data, **size);
+    if (size.IsReady() && size->ok()) {
+      internal::ShowTo(inspect_, data, **size);
+    }
     return size;
   }
   PollResult<absl::StatusOr<size_t>> PollWriteVectored(
@@ -166,7 +179,9 @@ class InspectWriter {
     auto size = rouse::PollWriteVectored(inner_, cx, parts, waiter);
     if (size.IsReady() && size->ok()) {
       size_t left = **size;
-      for (const std::string_view part : parts) left -= Show(part, left);
+      for (const std::string_view part : parts) {
+        left -= internal::ShowTo(inspect_, part, left);
+      }
     }
     return size;
   }
@@ -220,14 +235,6 @@ class InspectWriter {
   W IntoInner() && { return std::forward<W>(inner_); }
 
  private:
-  // Shows the bytes of `data` that are among the first `written` bytes. Returns
-  // their number.
-  size_t Show(std::string_view data, size_t written) {
-    data = data.substr(0, written);
-    if (!data.empty()) std::invoke(inspect_, data);
-    return data.size();
-  }
-
   W inner_;
   [[no_unique_address]] F inspect_;
 };
