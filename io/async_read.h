@@ -55,7 +55,8 @@ namespace rouse {
 // woken. After an error the stream must not be read any more, unless the
 // stream's own contract allows it.
 //
-// `PollRead()` takes a unit of the task's budget (see context.h).
+// `PollRead()` and `PollReadVectored()` take a unit of the task's budget (see
+// context.h).
 //
 // `PollReadVectored(cx, buffers)` is optional. It fills `buffers`, an
 // `absl::Span<const absl::Span<char>>`, in order, as if they were a single

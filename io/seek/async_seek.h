@@ -50,7 +50,10 @@ enum class SeekFrom { kBegin, kCurrent, kEnd };
 //
 // A pending `PollSeek()` must be polled again with the same arguments before
 // any other function of the stream. If the seek is abandoned, the position is
-// unknown until the next seek from the beginning or the end.
+// unknown until the next seek from the beginning or the end. Of several tasks,
+// the task of the last poll is woken.
+//
+// `PollSeek()` takes a unit of the task's budget (see context.h).
 template <class S>
 concept AsyncSeek =
     requires(S& stream, Context& cx, int64_t offset, SeekFrom from) {
