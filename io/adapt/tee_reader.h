@@ -26,6 +26,7 @@
 #include "rouse/base/panic.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/buf_reader.h"
 #include "rouse/io/waiter.h"
 #include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"
@@ -56,7 +57,8 @@ class TeeReader {
   static_assert(AsyncWrite<W>);
 
  public:
-  static constexpr size_t kDefaultCapacity = 8192;  // bytes
+  static constexpr size_t kDefaultCapacity =
+      BufReader<R>::kDefaultCapacity;  // bytes
 
   // A place to wait for either stream.
   struct Waiter {

@@ -47,9 +47,8 @@ namespace rouse {
 //
 // A read flushes nothing: flush a question before reading the answer. A stream
 // with a single position, such as a file, needs a `Seek()` between a read and a
-// write, because reads run ahead. Nothing
-// is lost when a future is destroyed. Buffered bytes of both directions are
-// lost when the `BufStream` is destroyed.
+// write, because reads run ahead. Nothing is lost when a future is destroyed.
+// Buffered bytes of both directions are lost when the `BufStream` is destroyed.
 //
 // Not thread-safe: a single task uses the `BufStream`.
 template <class S>
@@ -59,7 +58,8 @@ class BufStream {
                 "BufReader or BufWriter for a single direction");
 
  public:
-  static constexpr size_t kDefaultCapacity = 8192;  // bytes
+  static constexpr size_t kDefaultCapacity =
+      BufReader<BufWriter<S>>::kDefaultCapacity;  // bytes
 
   using Waiter = IoWaiter<S>;
 

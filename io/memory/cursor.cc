@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,9 +13,8 @@
 
 namespace rouse::internal {
 
-absl::StatusOr<uint64_t> SeekResult(std::string_view name, uint64_t position,
-                                    uint64_t size, int64_t offset,
-                                    SeekFrom from) {
+absl::StatusOr<uint64_t> SeekResult(uint64_t position, uint64_t size,
+                                    int64_t offset, SeekFrom from) {
   const uint64_t base = from == SeekFrom::kBegin ? 0
                         : from == SeekFrom::kEnd ? size
                                                  : position;
@@ -26,7 +24,7 @@ absl::StatusOr<uint64_t> SeekResult(std::string_view name, uint64_t position,
   if (offset < 0 ? distance > base
                  : distance > std::numeric_limits<uint64_t>::max() - base) {
     return absl::InvalidArgumentError(
-        absl::StrCat(name, ": a seek by ", offset, " bytes from ", base,
+        absl::StrCat("Cursor: a seek by ", offset, " bytes from ", base,
                      offset < 0 ? " leads in front of the beginning"
                                 : " leads beyond the largest position"));
   }

@@ -43,12 +43,11 @@ namespace rouse {
 
 namespace internal {
 
-// Returns the position that a seek leads to, counted from the beginning.
-// InvalidArgument, which names the caller, `name`, if it would be in front of
-// the beginning, or too large.
-absl::StatusOr<uint64_t> SeekResult(std::string_view name, uint64_t position,
-                                    uint64_t size, int64_t offset,
-                                    SeekFrom from);
+// Returns the position that a seek of a `Cursor` leads to, counted from the
+// beginning. InvalidArgument if it would be in front of the beginning, or too
+// large.
+absl::StatusOr<uint64_t> SeekResult(uint64_t position, uint64_t size,
+                                    int64_t offset, SeekFrom from);
 
 }  // namespace internal
 
@@ -159,7 +158,7 @@ class Cursor {
     if (unit.IsPending()) return kPending;
     unit->MadeProgress();
     absl::StatusOr<uint64_t> position =
-        internal::SeekResult("Cursor", position_, bytes_.size(), offset, from);
+        internal::SeekResult(position_, bytes_.size(), offset, from);
     if (position.ok()) position_ = *position;
     return position;
   }
