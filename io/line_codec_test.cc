@@ -8,14 +8,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/future/stream.h"
 #include "rouse/io/codec.h"
-#include "rouse/io/framed.h"
 #include "rouse/testing/internal/io_fixture.h"
 
 namespace rouse {
@@ -24,8 +21,6 @@ namespace {
 using ::testing::ElementsAre;
 
 static_assert(Codec<LineCodec>);
-
-class LineCodecStreamTest : public IoTest {};
 
 TEST(LineCodecTest, LinesEndWithLfOrCrLfHoweverTheyAreSplit) {
   for (size_t step = 1; step < 30; ++step) {
@@ -57,39 +52,6 @@ TEST(LineCodecTest, TheLargestLimitIsNoLimit) {
   constexpr size_t kNoLimit = std::numeric_limits<size_t>::max();
   EXPECT_THAT(DecodeInSteps(LineCodec(kNoLimit), "one\ntwo\n", 2),
               ElementsAre("'one'", "'two'"));
-}
-
-// The codec must not take other bytes for the bytes that it has searched.
-TEST(LineCodecTest, ACodecThatIsHandedOnSearchesAllBytes) {
-  LineCodec codec;
-  std::string_view bytes = "abcdef";
-  EXPECT_EQ(Describe(codec.Decode(bytes)), "");
-  bytes = "x\nyz\n12345";
-  LineCodec copy = codec;
-  EXPECT_EQ(Describe(copy.Decode(bytes)), "'x'");
-  bytes = "abcdef";
-  EXPECT_EQ(Describe(codec.Decode(bytes)), "");
-  LineCodec moved = std::move(codec);
-  bytes = "x\nyz\n12345";
-  EXPECT_EQ(Describe(moved.Decode(bytes)), "'x'");
-  EXPECT_EQ(Describe(moved.Decode(bytes)), "'yz'");
-  EXPECT_EQ(Describe(moved.Decode(bytes)), "");
-  copy = std::move(moved);
-  bytes = "a\nb";
-  EXPECT_EQ(Describe(copy.Decode(bytes)), "'a'");
-}
-
-TEST_F(LineCodecStreamTest, PartsContinueWithOtherBytes) {
-  ScriptedReader reader;
-  reader.Bytes("abcdef").Pending(/*wakes=*/false);
-  Framed frames(reader, LineCodec());
-  ASSERT_TRUE(task_.PollNext(frames).IsPending());
-  FramedParts parts = std::move(frames).IntoParts();
-  EXPECT_EQ(parts.read, "abcdef");
-  parts.read = "1\n2\n3456789";
-  Framed others(std::move(parts));
-  EXPECT_EQ(Run(Next(others))->value(), "1");
-  EXPECT_EQ(Run(Next(others))->value(), "2");
 }
 
 TEST(LineCodecTest, KeepsAtMostTheLimit) {

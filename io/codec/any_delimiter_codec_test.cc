@@ -6,14 +6,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/future/stream.h"
 #include "rouse/io/codec.h"
-#include "rouse/io/framed.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/io_fixture.h"
 
@@ -23,8 +20,6 @@ namespace {
 using ::testing::ElementsAre;
 
 static_assert(Codec<AnyDelimiterCodec>);
-
-class AnyDelimiterCodecStreamTest : public IoTest {};
 
 TEST(AnyDelimiterCodecTest, EveryDelimiterEndsAFrame) {
   const AnyDelimiterCodec codec(",;\n", ",");
@@ -61,39 +56,6 @@ TEST(AnyDelimiterCodecTest, ATooLongFrameIsTakenAsItArrives) {
   bytes = "efgh";
   EXPECT_EQ(Describe(codec.Decode(bytes)), "");
   EXPECT_TRUE(bytes.empty());
-}
-
-// The codec must not take other bytes for the bytes that it has searched.
-TEST(AnyDelimiterCodecTest, ACodecThatIsHandedOnSearchesAllBytes) {
-  AnyDelimiterCodec codec(",", ",");
-  std::string_view bytes = "abcdef";
-  EXPECT_EQ(Describe(codec.Decode(bytes)), "");
-  bytes = "x,yz,12345";
-  AnyDelimiterCodec copy = codec;
-  EXPECT_EQ(Describe(copy.Decode(bytes)), "'x'");
-  bytes = "abcdef";
-  EXPECT_EQ(Describe(codec.Decode(bytes)), "");
-  AnyDelimiterCodec moved = std::move(codec);
-  bytes = "x,yz,12345";
-  EXPECT_EQ(Describe(moved.Decode(bytes)), "'x'");
-  EXPECT_EQ(Describe(moved.Decode(bytes)), "'yz'");
-  EXPECT_EQ(Describe(moved.Decode(bytes)), "");
-  copy = std::move(moved);
-  bytes = "a,b";
-  EXPECT_EQ(Describe(copy.Decode(bytes)), "'a'");
-}
-
-TEST_F(AnyDelimiterCodecStreamTest, PartsContinueWithOtherBytes) {
-  ScriptedReader reader;
-  reader.Bytes("abcdef").Pending(/*wakes=*/false);
-  Framed frames(reader, AnyDelimiterCodec(",", ","));
-  ASSERT_TRUE(task_.PollNext(frames).IsPending());
-  FramedParts parts = std::move(frames).IntoParts();
-  EXPECT_EQ(parts.read, "abcdef");
-  parts.read = "1,2,3456789";
-  Framed others(std::move(parts));
-  EXPECT_EQ(Run(Next(others))->value(), "1");
-  EXPECT_EQ(Run(Next(others))->value(), "2");
 }
 
 TEST(AnyDelimiterCodecTest, WrittenFramesEndWithTheTerminator) {
