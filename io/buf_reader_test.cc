@@ -31,6 +31,9 @@ static_assert(AsyncBufRead<BufReader<ScriptedReader>>);
 static_assert(AsyncBufRead<BufReader<ScriptedReader&>&>);
 static_assert(!AsyncWrite<BufReader<ScriptedReader>>);
 static_assert(AsyncWrite<BufReader<DuplexStream>>);
+// docs/guide/io.md states the size.
+static_assert(sizeof(BufReader<ScriptedReader&>) ==
+              sizeof(ScriptedReader*) + 4 * sizeof(void*));
 
 class BufReaderTest : public IoTest {
  protected:

@@ -33,6 +33,9 @@ static_assert(!AsyncRead<BufWriter<ScriptedWriter>>);
 static_assert(AsyncRead<BufWriter<DuplexStream>>);
 static_assert(!AsyncBufRead<BufWriter<DuplexStream>>);
 static_assert(AsyncBufRead<BufWriter<BufReader<DuplexStream>>>);
+// docs/guide/io.md states the size.
+static_assert(sizeof(BufWriter<ScriptedWriter&>) ==
+              sizeof(ScriptedWriter*) + 4 * sizeof(void*));
 
 class BufWriterTest : public IoTest {
  protected:

@@ -35,6 +35,8 @@ namespace {
 
 static_assert(AsyncRead<const DuplexStream>);
 static_assert(AsyncWrite<const DuplexStream>);
+// docs/guide/io.md states the size.
+static_assert(sizeof(DuplexStream) == 4 * sizeof(void*));
 
 class DuplexTest : public IoTest {
  protected:

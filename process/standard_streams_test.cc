@@ -48,6 +48,10 @@ using internal::TemporaryFile;
 using internal::Terminal;
 using reactor::WithFailingCalls;
 
+// docs/guide/io.md states the sizes.
+static_assert(sizeof(Stdin) == 4 * sizeof(void*));
+static_assert(sizeof(Stdout) == 4 * sizeof(void*));
+
 // A future that can be polled by hand has a reactor, and no blocking pool.
 class StandardStreamsTest : public reactor::CurrentReactorTest {
  protected:

@@ -26,6 +26,13 @@
 namespace rouse {
 namespace {
 
+struct Ignore {
+  void operator()(std::string_view) const {}
+};
+// docs/guide/io.md states the size.
+static_assert(sizeof(InspectReader<ScriptedReader&, Ignore>) ==
+              sizeof(ScriptedReader*));
+
 class InspectTest : public IoTest {
  protected:
   auto Log() {

@@ -25,6 +25,10 @@ namespace rouse {
 namespace {
 
 static_assert(AsyncBufRead<TeeReader<ScriptedReader, ScriptedWriter&>>);
+// docs/guide/io.md states the size.
+static_assert(sizeof(TeeReader<ScriptedReader&, ScriptedWriter&>) ==
+              sizeof(ScriptedReader*) + sizeof(ScriptedWriter*) +
+                  5 * sizeof(void*));
 
 class TeeReaderTest : public IoTest {
  protected:

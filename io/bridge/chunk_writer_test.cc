@@ -77,6 +77,8 @@ struct Log {
 
 static_assert(AsyncWrite<ChunkWriter<Chunks>>);
 static_assert(AsyncWrite<ChunkWriter<Log&>>);
+// docs/guide/io.md states the size.
+static_assert(sizeof(ChunkWriter<Log>) == sizeof(void*));
 
 class ChunkWriterTest : public IoTest {
  protected:

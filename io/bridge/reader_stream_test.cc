@@ -22,6 +22,9 @@ namespace {
 
 static_assert(Stream<ReaderStream<ScriptedReader>>);
 static_assert(Stream<ReaderStream<BufReader<ScriptedReader>&>>);
+// docs/guide/io.md states the size.
+static_assert(sizeof(ReaderStream<ScriptedReader&>) ==
+              sizeof(ScriptedReader*) + 4 * sizeof(void*));
 
 class ReaderStreamTest : public IoTest {};
 

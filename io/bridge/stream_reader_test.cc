@@ -64,6 +64,9 @@ using Results = Items<absl::StatusOr<std::string>>;
 static_assert(AsyncBufRead<StreamReader<Strings>>);
 static_assert(AsyncBufRead<StreamReader<Results&>>);
 static_assert(AsyncBufRead<StreamReader<Items<std::string_view>>>);
+// docs/guide/io.md states the size.
+static_assert(sizeof(StreamReader<Strings&>) ==
+              sizeof(Strings*) + sizeof(std::string) + 3 * sizeof(void*));
 
 class StreamReaderTest : public IoTest {
  protected:

@@ -21,6 +21,9 @@
 namespace rouse {
 namespace {
 
+// docs/guide/io.md states the size.
+static_assert(sizeof(SyncIoBridge<DuplexStream&>) == sizeof(DuplexStream*));
+
 TEST(SyncIoBridgeTest, OwnsOrRefers) {
   auto [a, b] = Duplex(16);
   SyncIoBridge refers(a);

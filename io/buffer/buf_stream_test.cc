@@ -31,6 +31,9 @@ namespace {
 static_assert(AsyncBufRead<BufStream<DuplexStream>>);
 static_assert(AsyncWrite<BufStream<DuplexStream>>);
 static_assert(AsyncBufRead<BufStream<const DuplexStream&>&>);
+// docs/guide/io.md states the size.
+static_assert(sizeof(BufStream<DuplexStream&>) ==
+              sizeof(DuplexStream*) + 8 * sizeof(void*));
 
 class BufStreamTest : public IoTest {
  protected:

@@ -45,6 +45,11 @@ static_assert(AsyncSeek<Cursor<std::string>>);
 static_assert(!AsyncWrite<Cursor<std::string_view>>);
 static_assert(!AsyncWrite<Cursor<const std::string&>>);
 static_assert(AsyncSeek<Cursor<const std::string&>>);
+// docs/guide/io.md states the sizes.
+static_assert(sizeof(Cursor<std::string>) ==
+              sizeof(std::string) + sizeof(uint64_t));
+static_assert(sizeof(Cursor<std::string_view>) ==
+              sizeof(std::string_view) + sizeof(uint64_t));
 
 class CursorTest : public IoTest {
  protected:

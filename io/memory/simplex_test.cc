@@ -16,6 +16,7 @@
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/flush.h"
+#include "rouse/io/memory/memory_pipe.h"
 #include "rouse/io/read.h"
 #include "rouse/io/read_to_end.h"
 #include "rouse/io/write.h"
@@ -30,6 +31,10 @@ static_assert(AsyncRead<const SimplexReader>);
 static_assert(AsyncWrite<const SimplexWriter>);
 static_assert(!AsyncWrite<SimplexReader>);
 static_assert(!AsyncRead<SimplexWriter>);
+// docs/guide/io.md states the sizes.
+static_assert(sizeof(SimplexReader) == 2 * sizeof(void*));
+static_assert(sizeof(SimplexWriter) == 2 * sizeof(void*));
+static_assert(sizeof(void*) != 8 || sizeof(internal::MemoryPipe) == 112);
 
 class SimplexTest : public IoTest {
  protected:
