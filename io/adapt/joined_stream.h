@@ -65,6 +65,11 @@ class JoinedStream {
                                               Waiter* waiter = nullptr) {
     return rouse::PollRead(reader_, cx, buffer, ReaderOf(waiter));
   }
+  PollResult<absl::StatusOr<size_t>> PollReadVectored(
+      Context& cx, absl::Span<const absl::Span<char>> buffers,
+      Waiter* waiter = nullptr) {
+    return rouse::PollReadVectored(reader_, cx, buffers, ReaderOf(waiter));
+  }
   PollResult<absl::StatusOr<std::string_view>> PollFillBuf(
       Context& cx, Waiter* waiter = nullptr) ABSL_ATTRIBUTE_LIFETIME_BOUND
     requires AsyncBufRead<R>

@@ -19,6 +19,7 @@
 #include "rouse/io/flush.h"
 #include "rouse/io/framed.h"
 #include "rouse/io/line_codec.h"
+#include "rouse/io/memory/cursor.h"
 #include "rouse/io/read.h"
 #include "rouse/io/read_line.h"
 #include "rouse/io/write.h"
@@ -32,6 +33,7 @@ namespace {
 using Joined = JoinedStream<ScriptedReader&, ScriptedWriter>;
 static_assert(AsyncRead<Joined> && AsyncWrite<Joined>);
 static_assert(!AsyncBufRead<Joined>);
+static_assert(AsyncReadVectored<Joined>);
 static_assert(
     AsyncBufRead<JoinedStream<BufReader<ScriptedReader>, ScriptedWriter&>>);
 
@@ -79,6 +81,34 @@ TEST_F(JoinedStreamTest, PassesTheBufferOfTheReaderOn) {
   EXPECT_TRUE(Run(ReadLine(stream, line)).value());
   EXPECT_EQ(line, "one");
   EXPECT_EQ(stream.reader().buffered(), "two\n");
+}
+
+TEST_F(JoinedStreamTest, PassesReadsIntoSeveralBuffersOn) {
+  ScriptedWriter writer;
+  JoinedStream stream(Cursor("abcdef"), writer);
+  char first[2];
+  char second[8];
+  const absl::Span<char> buffers[] = {absl::MakeSpan(first),
+                                      absl::MakeSpan(second)};
+  Context cx(task_.waker());
+  EXPECT_EQ(stream.PollReadVectored(cx, buffers)->value(), 6u);
+  EXPECT_EQ(std::string_view(first, 2), "ab");
+  EXPECT_EQ(std::string_view(second, 4), "cdef");
+  EXPECT_EQ(stream.reader().position(), 6u);
+}
+
+TEST_F(JoinedStreamTest, AVectoredReadWaitsInThePlaceOfTheReader) {
+  auto [a, b] = Duplex(4);
+  JoinedStream stream(std::move(a), ScriptedWriter());
+  char byte;
+  const absl::Span<char> buffers[] = {absl::MakeSpan(&byte, 1)};
+  {
+    decltype(stream)::Waiter waiter;
+    Context cx(task_.waker());
+    EXPECT_TRUE(stream.PollReadVectored(cx, buffers, &waiter).IsPending());
+    EXPECT_EQ(task_.live(), 1);
+  }
+  EXPECT_EQ(task_.live(), 0);
 }
 
 TEST_F(JoinedStreamTest, ADestroyedFutureWaitsNoLonger) {
