@@ -2,15 +2,12 @@
 """Tests the chat server with two clients of socat, if it is installed, and with Python's sockets."""
 
 import pathlib
-import shutil
-import socket
-import subprocess
 import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "testing"))
 import server
-from server import DEADLINE, LOCALHOST, Lines
+from server import LineClient, Socat
 
 QUESTION = "* what is your name?\n"
 TEXT = "x" * 1000
@@ -22,51 +19,14 @@ class Server(server.Server):
     totals = r"chat: relayed (\d+) messages"
 
 
-class Client:
+class Client(LineClient):
     """A client that is a connection of this process."""
 
     def __init__(self, test, chat, name=None, receive_buffer=None):
-        self._connection = socket.socket()
-        test.addCleanup(self._connection.close)
-        self._connection.settimeout(DEADLINE)
-        if receive_buffer is not None:
-            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self._connection.connect((LOCALHOST, chat.port))
-        self._file = self._connection.makefile("r", encoding="ascii")
+        super().__init__(test, chat.port, receive_buffer)
         test.assertEqual(self.read(), QUESTION)
         if name is not None:
             self.write(name)
-
-    def write(self, *lines):
-        self._connection.sendall("".join(line + "\n" for line in lines).encode())
-
-    def read(self):
-        return self._file.readline()
-
-    def leave(self):
-        self._connection.shutdown(socket.SHUT_WR)
-
-
-class Socat:
-    """A client that is a process of socat."""
-
-    def __init__(self, test, chat):
-        self._process = subprocess.Popen(
-            ["socat", "-t", str(DEADLINE), "STDIO", f"TCP4:{LOCALHOST}:{chat.port}"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        test.addCleanup(self._process.wait)
-        test.addCleanup(self._process.kill)
-        self.lines = Lines(self._process.stdout)
-
-    def type(self, line):
-        self._process.stdin.write(line + "\n")
-        self._process.stdin.flush()
-
-    def leave(self):
-        self._process.stdin.close()
 
 
 class ChatTest(unittest.TestCase):
@@ -76,14 +36,11 @@ class ChatTest(unittest.TestCase):
         return client
 
     def test_two_clients_of_socat(self):
-        if not shutil.which("socat"):
-            print("socat is not installed: this test is skipped", flush=True)
-            self.skipTest("socat is not installed")
         chat = Server(self)
-        ann = Socat(self, chat)
+        ann = Socat(self, chat.port)
         ann.type("ann")
         self.assertEqual(ann.lines.wait(2), [QUESTION, "* hello ann\n"])
-        bob = Socat(self, chat)
+        bob = Socat(self, chat.port)
         bob.type("bob")
         self.assertEqual(ann.lines.wait(3)[2:], ["* bob joined\n"])
         ann.type("hello bob")

@@ -12,6 +12,7 @@ the binary.
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
 import subprocess
@@ -162,6 +163,54 @@ class Server:
         for words in expected:
             self._test.assertIn(words, errors)
         self._test.assertEqual(self.stdout.wait_for_end(), [])
+
+
+class LineClient:
+    """A connection of this process to a server of lines."""
+
+    def __init__(self, test, port, receive_buffer=None):
+        self._connection = socket.socket()
+        test.addCleanup(self._connection.close)
+        self._connection.settimeout(DEADLINE)
+        if receive_buffer is not None:
+            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self._connection.connect((LOCALHOST, port))
+        self._file = self._connection.makefile("r", encoding="ascii")
+
+    def write(self, *lines):
+        self._connection.sendall("".join(line + "\n" for line in lines).encode())
+
+    def read(self):
+        return self._file.readline()
+
+    def leave(self):
+        """Ends the sending, and can still read."""
+        self._connection.shutdown(socket.SHUT_WR)
+
+
+class Socat:
+    """A connection to a server of lines that is a process of socat. Skips the test without socat."""
+
+    def __init__(self, test, port):
+        if not shutil.which("socat"):
+            print("socat is not installed: this test is skipped", flush=True)
+            test.skipTest("socat is not installed")
+        self._process = subprocess.Popen(
+            ["socat", "-t", str(DEADLINE), "STDIO", f"TCP4:{LOCALHOST}:{port}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        test.addCleanup(self._process.wait)
+        test.addCleanup(self._process.kill)
+        self.lines = Lines(self._process.stdout)
+
+    def type(self, line):
+        self._process.stdin.write(line + "\n")
+        self._process.stdin.flush()
+
+    def leave(self):
+        self._process.stdin.close()
 
 
 def receive(connection, size):

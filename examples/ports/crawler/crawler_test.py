@@ -2,6 +2,7 @@
 """Tests the crawler with servers of Python's http.server. The first argument is the crawler."""
 
 import http.server
+import pathlib
 import re
 import signal
 import socket
@@ -10,11 +11,8 @@ import sys
 import threading
 import unittest
 
-# How long the tests wait for an event before they fail, in seconds. A test that passes never waits
-# this long.
-DEADLINE = 60.0
-
-LOCALHOST = "127.0.0.1"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "testing"))
+from server import DEADLINE, LOCALHOST
 
 _SUMMARY = re.compile(
     r"crawler: (\d+) pages with (\d+) bytes, (\d+) failed, (\d+) links to known pages, "

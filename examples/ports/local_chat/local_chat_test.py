@@ -3,15 +3,12 @@
 
 import os
 import pathlib
-import shutil
-import socket
-import subprocess
 import sys
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "testing"))
 import server
-from server import DEADLINE, LOCALHOST, Lines
+from server import LineClient, Socat
 
 TEXT = "x" * 1000
 
@@ -22,27 +19,15 @@ class Server(server.Server):
     totals = r"local_chat: relayed (\d+) lines"
 
 
-class Client:
+class Client(LineClient):
     """A client that is a connection of this process."""
 
     def __init__(self, test, chat, receive_buffer=None):
+        super().__init__(test, chat.port, receive_buffer)
         self._test = test
-        self._connection = socket.socket()
-        test.addCleanup(self._connection.close)
-        self._connection.settimeout(DEADLINE)
-        if receive_buffer is not None:
-            self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self._connection.connect((LOCALHOST, chat.port))
-        self._file = self._connection.makefile("r", encoding="ascii")
         hello = self.read()
         self.name = hello.split()[-1]
         test.assertEqual(hello, f"* hello {self.name}\n")
-
-    def write(self, *lines):
-        self._connection.sendall("".join(line + "\n" for line in lines).encode())
-
-    def read(self):
-        return self._file.readline()
 
     def expect(self, *lines):
         for line in lines:
@@ -55,37 +40,21 @@ class Client:
         self.write(line)
         self.expect(answer)
 
-    def leave(self):
-        self._connection.shutdown(socket.SHUT_WR)
-
 
 class LocalChatTest(unittest.TestCase):
     def test_a_client_of_socat(self):
-        if not shutil.which("socat"):
-            print("socat is not installed: this test is skipped", flush=True)
-            self.skipTest("socat is not installed")
         chat = Server(self)
         ann = Client(self, chat)
-        process = subprocess.Popen(
-            ["socat", "-t", str(DEADLINE), "STDIO", f"TCP4:{LOCALHOST}:{chat.port}"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        lines = Lines(process.stdout)
-        self.assertEqual(lines.wait(1), ["* hello guest2\n"])
-        process.stdin.write("hello\n")
-        process.stdin.flush()
+        bob = Socat(self, chat.port)
+        self.assertEqual(bob.lines.wait(1), ["* hello guest2\n"])
+        bob.type("hello")
         ann.expect("* guest2 has come", "guest2: hello")
         ann.write("hello guest2")
-        self.assertEqual(lines.wait(2)[1:], ["guest1: hello guest2\n"])
-        process.stdin.write("/quit\n")
-        process.stdin.flush()
-        self.assertEqual(len(lines.wait_for_end()), 2)
+        self.assertEqual(bob.lines.wait(2)[1:], ["guest1: hello guest2\n"])
+        bob.type("/quit")
+        self.assertEqual(len(bob.lines.wait_for_end()), 2)
         ann.expect("* guest2 has left")
-        process.stdin.close()
+        bob.leave()
         self.assertEqual(chat.stop(), (2,))
 
     def test_names_and_rooms(self):
