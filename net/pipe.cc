@@ -86,9 +86,7 @@ PollResult<absl::StatusOr<size_t>> PipeWriter::PollWrite(Context& cx,
 PollResult<absl::StatusOr<size_t>> PipeWriter::PollWriteVectored(
     Context& cx, absl::Span<const std::string_view> parts,
     Waiter* waiter) const {
-  size_t size = 0;
-  for (const std::string_view part : parts) size += part.size();
-  if (size == 0) return absl::StatusOr<size_t>(0);
+  if (internal::TotalSize(parts) == 0) return absl::StatusOr<size_t>(0);
   // A pipe accepts a write of at most PIPE_BUF bytes only as a whole, and
   // refuses the write even if the pipe has room for a part. That the pipe has
   // accepted a part of a larger write therefore says nothing about other

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "rouse/io/async_read.h"
+#include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_vectors.h"
 #include "rouse/net/socket/socket.h"
 #include "rouse/reactor/io_outcome.h"
@@ -54,9 +55,7 @@ IoOutcome PollStreamReadVectored(const EventedSocket& socket, ShortRead says,
 IoOutcome PollStreamWriteVectored(const EventedSocket& socket, Context& cx,
                                   absl::Span<const std::string_view> parts,
                                   reactor::Waiter* waiter) {
-  size_t size = 0;
-  for (const std::string_view part : parts) size += part.size();
-  if (size == 0) return IoOutcome::Count(0);
+  if (TotalSize(parts) == 0) return IoOutcome::Count(0);
   const Socket& io = socket.io();
   // A write may be short because of the number of parts, and then means
   // nothing.
