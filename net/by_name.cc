@@ -12,6 +12,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
 #include "rouse/net/lookup_host.h"
+#include "rouse/net/resolver/resolver.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/happy_eyeballs.h"
 #include "rouse/net/tcp/tcp_listener.h"
@@ -43,13 +44,33 @@ Co<absl::StatusOr<TcpStream>> ConnectTcp(std::string host_port) {
   co_return co_await std::move(connect);
 }
 
+Co<absl::StatusOr<TcpStream>> ConnectTcp(std::string host_port,
+                                         const Resolver& resolver) {
+  std::vector<SocketAddr> addrs = co_await OrReturn(resolver.Lookup(host_port));
+  Co<absl::StatusOr<TcpStream>> connect =
+      ConnectHappyEyeballs(std::move(addrs));
+  co_return co_await std::move(connect);
+}
+
 Co<absl::StatusOr<TcpListener>> ListenTcp(std::string host_port) {
   std::vector<SocketAddr> addrs = co_await OrReturn(LookupHost(host_port));
   co_return BindToAny<TcpListener>(addrs);
 }
 
+Co<absl::StatusOr<TcpListener>> ListenTcp(std::string host_port,
+                                          const Resolver& resolver) {
+  std::vector<SocketAddr> addrs = co_await OrReturn(resolver.Lookup(host_port));
+  co_return BindToAny<TcpListener>(addrs);
+}
+
 Co<absl::StatusOr<UdpSocket>> BindUdp(std::string host_port) {
   std::vector<SocketAddr> addrs = co_await OrReturn(LookupHost(host_port));
+  co_return BindToAny<UdpSocket>(addrs);
+}
+
+Co<absl::StatusOr<UdpSocket>> BindUdp(std::string host_port,
+                                      const Resolver& resolver) {
+  std::vector<SocketAddr> addrs = co_await OrReturn(resolver.Lookup(host_port));
   co_return BindToAny<UdpSocket>(addrs);
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/net/resolver/static_resolver.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_listener.h"
 #include "rouse/net/tcp/tcp_socket.h"
@@ -96,6 +97,27 @@ TEST_F(ByNameTest, BindsADatagramSocket) {
   const SocketAddr addr = socket.local_addr().value();
   EXPECT_TRUE(addr.IsLoopback());
   EXPECT_NE(addr.port(), 0);
+}
+
+TEST_F(ByNameTest, UsesAGivenResolver) {
+  const TcpListener listener =
+      TcpListener::Bind(SocketAddr::Localhost(0)).value();
+  const SocketAddr addr = listener.local_addr().value();
+  StaticResolver resolver;
+  resolver.Add("db.test", {addr});
+  resolver.Add("here.test", {SocketAddr::Localhost(0)});
+  resolver.Fail("cache.test", absl::InternalError("failed permanently"));
+  const TcpStream stream = Run(ConnectTcp("db.test:5432", resolver)).value();
+  EXPECT_THAT(stream.peer_addr(), IsOkAndHolds(addr));
+  EXPECT_THAT(Run(ListenTcp("here.test:0", resolver)), IsOk());
+  EXPECT_THAT(Run(BindUdp("here.test:0", resolver)), IsOk());
+  EXPECT_EQ(runtime_.metrics().lookups.threads, 0u);
+  EXPECT_THAT(Run(ConnectTcp("cache.test:80", resolver)),
+              StatusIs(absl::StatusCode::kInternal, "failed permanently"));
+  EXPECT_THAT(Run(ListenTcp("other.test:80", resolver)),
+              StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(Run(BindUdp("here.test", resolver)),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

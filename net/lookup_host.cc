@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,10 +18,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/io/fd/io_future.h"
+#include "rouse/net/resolver/host_port.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/scheduler/blocking_pool.h"
 #include "rouse/scheduler/spawn_blocking.h"
@@ -37,11 +35,10 @@ namespace {
 
 using Result = LookupHostFuture::Result;
 
-// The limit of the domain name system, including the final dot.
-constexpr size_t kLongestName = 254;
+constexpr std::string_view kCall = "LookupHost";
 
 std::string CallOf(std::string_view host) {
-  return absl::StrCat("LookupHost(\"", host, "\")");
+  return absl::StrCat(kCall, "(\"", host, "\")");
 }
 
 // Looks up `host`. Blocks the calling thread.
@@ -66,18 +63,6 @@ Result Resolve(const std::string& host, uint16_t port) {
   }
   if (addrs.empty()) return internal::LookupError(EAI_NONAME, 0, host);
   return addrs;
-}
-
-// Parses the port at the end of a text.
-std::optional<uint16_t> ParsePort(std::string_view text) {
-  uint32_t port;
-  if (text.empty() || text.size() > 5 ||
-      !std::all_of(text.begin(), text.end(),
-                   [](unsigned char c) { return absl::ascii_isdigit(c); }) ||
-      !absl::SimpleAtoi(text, &port) || port > 65535) {
-    return std::nullopt;
-  }
-  return static_cast<uint16_t>(port);
 }
 
 }  // namespace
@@ -131,51 +116,21 @@ LookupHostFuture LookupHost(BlockingPool& pool, std::string_view host_port) {
 LookupHostFuture::LookupHostFuture(BlockingPool* pool,
                                    std::string_view host_port)
     : pool_(pool) {
-  const size_t colon = host_port.rfind(':');
-  std::optional<uint16_t> port;
-  std::string_view host;
-  if (colon != std::string_view::npos) {
-    host = host_port.substr(0, colon);
-    port = ParsePort(host_port.substr(colon + 1));
-    const bool in_brackets =
-        host.size() > 2 && host.front() == '[' && host.back() == ']';
-    if (in_brackets) host = host.substr(1, host.size() - 2);
-    // An address with a colon needs brackets, and nothing else can have them.
-    if (in_brackets != (host.find(':') != std::string_view::npos) ||
-        host.find_first_of("[]") != std::string_view::npos) {
-      port.reset();
-    }
-  }
-  if (!port.has_value() || host.empty()) {
-    malformed_ = absl::InvalidArgumentError(
-        absl::StrCat(CallOf(host_port),
-                     ": not a host and port; write \"example.com:80\" or "
-                     "\"[2001:db8::1]:80\""));
+  absl::StatusOr<internal::HostPort> split =
+      internal::SplitHostPort(kCall, host_port);
+  if (!split.ok()) {
+    malformed_ = std::move(split).status();
     return;
   }
-  host_ = host;
-  port_ = *port;
+  host_ = std::move(split->host);
+  port_ = split->port;
 }
 
 std::optional<Result> LookupHostFuture::Begin() {
   if (!malformed_.ok()) return malformed_;
-  if (host_.empty() || host_.size() > kLongestName ||
-      host_.find('\0') != std::string::npos) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        CallOf(host_),
-        ": not a name; a name has 1 to 254 characters, none of them zero"));
-  }
-  const bool is_ipv6 = host_.find(':') != std::string::npos;
-  absl::StatusOr<SocketAddr> addr =
-      SocketAddr::Parse(is_ipv6 ? absl::StrCat("[", host_, "]:", port_)
-                                : absl::StrCat(host_, ":", port_));
-  if (addr.ok()) return std::vector<SocketAddr>{*addr};
-  if (is_ipv6) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(CallOf(host_),
-                     ": neither an IPv6 address nor a name; after %, write an "
-                     "interface of this machine"));
-  }
+  std::optional<Result> answer =
+      internal::LookupWithoutServer(kCall, host_, port_);
+  if (answer.has_value()) return answer;
   BlockingPool* pool = pool_;
   if (pool == nullptr) {
     BlockingPool* const current = scheduler::CurrentBlockingPool();

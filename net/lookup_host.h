@@ -12,7 +12,8 @@
 //   rouse::TcpStream stream =
 //       co_await rouse::OrReturn(rouse::TcpStream::Connect(addrs));
 //
-// "rouse/net/by_name.h" combines both steps.
+// "rouse/net/by_name.h" combines both steps. "rouse/net/resolver/resolver.h"
+// has other ways to look up names.
 
 #ifndef ROUSE_NET_LOOKUP_HOST_H_
 #define ROUSE_NET_LOOKUP_HOST_H_
