@@ -1,0 +1,225 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/client.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "rouse/future/co.h"
+#include "rouse/future/or_return.h"
+#include "rouse/future/poll_fn.h"
+#include "rouse/http/body.h"
+#include "rouse/http/byte_stream.h"
+#include "rouse/http/client_pool.h"
+#include "rouse/http/h1/client_exchange.h"
+#include "rouse/http/h1/parse_head.h"
+#include "rouse/http/headers.h"
+#include "rouse/http/request.h"
+#include "rouse/http/response.h"
+#include "rouse/http/url.h"
+#include "rouse/net/by_name.h"
+#include "rouse/net/tcp_stream.h"
+#include "rouse/sync/semaphore.h"
+#include "rouse/timer/timed_out.h"
+#include "rouse/timer/timeout.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::http {
+namespace internal {
+namespace {
+
+// ResponseBody
+//
+// The source of the body of a response. Keeps the exchange until the end of the
+// body, and then returns the connection to the pool.
+class ResponseBody final : public BodySource {
+ public:
+  ResponseBody(std::shared_ptr<ClientPool> pool, std::string origin,
+               Semaphore::OwnedPermit permit,
+               std::unique_ptr<ClientExchange> exchange)
+      : pool_(std::move(pool)),
+        origin_(std::move(origin)),
+        permit_(std::move(permit)),
+        exchange_(std::move(exchange)) {}
+
+  PollResult<absl::StatusOr<size_t>> PollRead(
+      Context& cx, absl::Span<char> buffer) override {
+    using Result = absl::StatusOr<size_t>;
+    if (exchange_ == nullptr) {
+      return error_.ok() ? Result(0) : Result(error_);
+    }
+    PollResult<Result> size = exchange_->PollBody(cx, buffer);
+    if (size.IsPending()) return kPending;
+    if (!size->ok()) {
+      // Nothing can be read after an error. The connection is closed.
+      error_ = size->status();
+      End();
+    } else if (exchange_->is_done()) {
+      trailers_ = exchange_->TakeTrailers();
+      if (exchange_->is_reusable()) {
+        pool_->Return(origin_, exchange_->TakeConnection());
+      }
+      End();
+    }
+    return size;
+  }
+  Headers TakeTrailers() override { return std::move(trailers_); }
+
+ private:
+  void End() {
+    exchange_.reset();
+    permit_.reset();
+  }
+
+  const std::shared_ptr<ClientPool> pool_;
+  const std::string origin_;
+  std::optional<Semaphore::OwnedPermit> permit_;
+  std::unique_ptr<ClientExchange> exchange_;  // null after the end
+  absl::Status error_;
+  Headers trailers_;
+};
+
+bool IsSafeToRepeat(std::string_view method) {
+  for (const std::string_view safe :
+       {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"}) {
+    if (method == safe) return true;
+  }
+  return false;
+}
+
+// Connects to the server of `origin`.
+Co<absl::StatusOr<std::unique_ptr<ClientConnection>>> Connect(
+    const ClientOptions& options, const std::string& origin) {
+  Origin parts = co_await OrReturn(ParseOrigin(origin));
+  absl::StatusOr<ByteStream> stream = co_await Timeout(
+      options.connect_timeout, options.connect(std::move(parts)));
+  if (TimedOut(stream.status())) {
+    co_return absl::DeadlineExceededError(
+        absl::StrCat("connecting took longer than ",
+                     absl::FormatDuration(options.connect_timeout)));
+  }
+  co_await OrReturn(stream.status());
+  co_return std::make_unique<ClientConnection>((*std::move(stream)).IntoIo());
+}
+
+Co<absl::StatusOr<Response>> SendOn(std::shared_ptr<ClientPool> pool,
+                                    Request request) {
+  const ClientOptions& options = pool->options();
+  ExchangeLimits limits;
+  limits.max_header_bytes = options.max_header_bytes;
+  limits.max_header_count = options.max_header_count;
+  limits.response_timeout = options.response_timeout;
+  limits.progress_timeout = options.progress_timeout;
+  const std::string origin = request.origin;
+  Semaphore::OwnedPermit permit =
+      co_await OrReturn(Semaphore::AcquireOwned(pool->Permits(origin)));
+  const bool is_repeatable =
+      IsSafeToRepeat(request.method) && request.body.is_text();
+  for (bool is_first = true;; is_first = false) {
+    std::unique_ptr<ClientConnection> connection;
+    if (is_first) {
+      auto take =
+          [&pool, &origin](
+              Context& cx) -> PollResult<std::unique_ptr<ClientConnection>> {
+        std::unique_ptr<ClientConnection> idle = pool->TakeIdle(origin);
+        while (idle != nullptr && !idle->IsAlive(cx)) {
+          idle = pool->TakeIdle(origin);
+        }
+        return idle;
+      };
+      connection = co_await PollFn(take);
+    }
+    const bool is_kept = connection != nullptr;
+    if (!is_kept) {
+      connection = co_await OrReturn(Connect(options, origin));
+    }
+    auto exchange = std::make_unique<ClientExchange>(
+        std::move(connection), std::move(request), limits);
+    co_await OrReturn(exchange->Start());
+    absl::StatusOr<Response> response = co_await *exchange;
+    if (!response.ok()) {
+      // Only a connection that was closed, not one that is slow, may hide a
+      // request that the server never saw.
+      if (is_kept && is_repeatable && !exchange->has_received() &&
+          !absl::IsDeadlineExceeded(response.status())) {
+        request = exchange->TakeRequest();
+        continue;
+      }
+      co_return response.status();
+    }
+    if (exchange->is_done()) {
+      if (exchange->is_reusable()) {
+        pool->Return(origin, exchange->TakeConnection());
+      }
+      co_return response;
+    }
+    std::optional<uint64_t> size;
+    if (exchange->info().framing == Framing::kLength) {
+      size = exchange->info().length;
+    }
+    response->body =
+        Body(std::make_unique<ResponseBody>(pool, origin, std::move(permit),
+                                            std::move(exchange)),
+             size);
+    co_return response;
+  }
+}
+
+// Adds the request to the message of an error.
+Co<absl::StatusOr<Response>> SendNamed(std::shared_ptr<ClientPool> pool,
+                                       Request request) {
+  const std::string what =
+      absl::StrCat(request.method, " ", request.origin, request.target);
+  absl::StatusOr<Response> response =
+      co_await SendOn(std::move(pool), std::move(request));
+  if (response.ok()) co_return response;
+  co_return absl::Status(response.status().code(),
+                         absl::StrCat(what, ": ", response.status().message()));
+}
+
+Co<absl::StatusOr<Response>> GetOn(std::shared_ptr<ClientPool> pool,
+                                   std::string url) {
+  Request request = co_await OrReturn(Request::To("GET", url));
+  co_return co_await SendNamed(std::move(pool), std::move(request));
+}
+
+}  // namespace
+}  // namespace internal
+
+Co<absl::StatusOr<ByteStream>> ConnectPlain(Origin origin) {
+  if (origin.scheme != "http") {
+    co_return absl::UnimplementedError(absl::StrCat(
+        "the scheme \"", origin.scheme,
+        "\" needs a connector with TLS; set ClientOptions::connect"));
+  }
+  TcpStream stream = co_await OrReturn(ConnectTcp(origin.host_port()));
+  stream.SetNoDelay(true).IgnoreError();
+  co_return ByteStream(std::move(stream));
+}
+
+Client::Client(ClientOptions options)
+    : pool_(std::make_shared<internal::ClientPool>(std::move(options))) {}
+
+Co<absl::StatusOr<Response>> Client::Get(std::string url) const {
+  return internal::GetOn(pool_, std::move(url));
+}
+
+Co<absl::StatusOr<Response>> Client::Send(Request request) const {
+  return internal::SendNamed(pool_, std::move(request));
+}
+
+size_t Client::idle_connections() const { return pool_->idle_connections(); }
+
+}  // namespace rouse::http

@@ -1,0 +1,137 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/client_pool.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "rouse/base/thread_mutex.h"
+#include "rouse/future/co.h"
+#include "rouse/http/h1/client_exchange.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/sync/semaphore.h"
+#include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
+
+namespace rouse::http::internal {
+namespace {
+
+// Closes idle connections of `weak` as they become old. Does not keep the pool
+// alive.
+Co<> Reap(std::weak_ptr<ClientPool> weak) {
+  for (;;) {
+    std::optional<Instant> next;
+    {
+      const std::shared_ptr<ClientPool> pool = weak.lock();
+      if (pool == nullptr) co_return;
+      next = pool->CloseExpired();
+    }
+    if (!next.has_value()) co_return;
+    const SleepResult slept = co_await SleepUntil(*next);
+    if (!slept.ok()) co_return;
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<Semaphore> ClientPool::Permits(const std::string& origin) {
+  const ThreadMutexLock lock(&mu_);
+  std::shared_ptr<Semaphore>& permits = origins_[origin].permits;
+  if (permits == nullptr) {
+    permits = std::make_shared<Semaphore>(
+        std::max<size_t>(options_.max_connections_per_origin, 1));
+    // Forgets the servers that no request uses, in constant time on average.
+    if ((origins_.size() & (origins_.size() - 1)) == 0) {
+      absl::erase_if(origins_, [&permits](const auto& entry) {
+        const PerOrigin& per_origin = entry.second;
+        return per_origin.idle.empty() && per_origin.permits != permits &&
+               per_origin.permits.use_count() == 1;
+      });
+    }
+    return origins_[origin].permits;
+  }
+  return permits;
+}
+
+std::unique_ptr<ClientConnection> ClientPool::TakeIdle(
+    const std::string& origin) {
+  const Instant now = Now();
+  std::vector<std::unique_ptr<ClientConnection>> closed_after_unlock;
+  const ThreadMutexLock lock(&mu_);
+  const auto found = origins_.find(origin);
+  if (found == origins_.end() || found->second.idle.empty()) return nullptr;
+  auto& idle = found->second.idle;
+  std::unique_ptr<ClientConnection> newest = std::move(idle.back());
+  idle.pop_back();
+  --idle_;
+  if (newest->idle_since + options_.idle_timeout > now) return newest;
+  // The others are older.
+  closed_after_unlock.swap(idle);
+  idle_ -= closed_after_unlock.size();
+  return nullptr;
+}
+
+void ClientPool::Return(const std::string& origin,
+                        std::unique_ptr<ClientConnection> connection) {
+  connection->in.Shrink();
+  connection->sender.Shrink();
+  connection->idle_since = Now();
+  bool starts_reaper = false;
+  {
+    const ThreadMutexLock lock(&mu_);
+    const auto found = origins_.find(origin);
+    if (found == origins_.end() ||
+        found->second.idle.size() >= options_.max_idle_per_origin) {
+      return;  // the caller's parameter is destroyed after the unlock
+    }
+    found->second.idle.push_back(std::move(connection));
+    ++idle_;
+    if (!has_reaper_ && options_.idle_timeout != absl::InfiniteDuration() &&
+        scheduler::Current() != nullptr) {
+      has_reaper_ = starts_reaper = true;
+    }
+  }
+  if (starts_reaper) {
+    Spawn(Reap(weak_from_this()), {.name = "http client: idle"}).Detach();
+  }
+}
+
+size_t ClientPool::idle_connections() const {
+  const ThreadMutexLock lock(&mu_);
+  return idle_;
+}
+
+std::optional<Instant> ClientPool::CloseExpired() {
+  const Instant now = Now();
+  std::vector<std::unique_ptr<ClientConnection>> closed_after_unlock;
+  const ThreadMutexLock lock(&mu_);
+  std::optional<Instant> next;
+  for (auto& [origin, per_origin] : origins_) {
+    auto& idle = per_origin.idle;
+    const auto expired = std::find_if(
+        idle.begin(), idle.end(), [this, now](const auto& connection) {
+          return connection->idle_since + options_.idle_timeout > now;
+        });
+    closed_after_unlock.insert(closed_after_unlock.end(),
+                               std::make_move_iterator(idle.begin()),
+                               std::make_move_iterator(expired));
+    idle_ -= expired - idle.begin();
+    idle.erase(idle.begin(), expired);
+    if (!idle.empty()) {
+      const Instant end = idle.front()->idle_since + options_.idle_timeout;
+      next = next.has_value() ? std::min(*next, end) : end;
+    }
+  }
+  has_reaper_ = next.has_value();
+  return next;
+}
+
+}  // namespace rouse::http::internal

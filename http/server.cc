@@ -1,0 +1,135 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/server.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/log/log.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "rouse/future/any_future.h"
+#include "rouse/future/catch_exception.h"
+#include "rouse/future/co.h"
+#include "rouse/future/poll_fn.h"
+#include "rouse/http/byte_stream.h"
+#include "rouse/http/h1/server_connection.h"
+#include "rouse/http/handler.h"
+#include "rouse/http/server_options.h"
+#include "rouse/scheduler/join_set.h"
+#include "rouse/sync/cancellation_token.h"
+#include "rouse/timer/sleep.h"
+#include "rouse/timer/timed_out.h"
+#include "rouse/timer/timeout.h"
+#include "rouse/waker/context.h"
+
+namespace rouse::http::internal {
+namespace {
+
+// Waits until a connection can carry requests. Returns null if it cannot; the
+// reason is in the log.
+Co<std::unique_ptr<Io>> Secure(AnyFuture<absl::StatusOr<ByteStream>> stream,
+                               const std::string& peer,
+                               absl::Duration timeout) {
+  absl::StatusOr<ByteStream> secured =
+      co_await Timeout(timeout, CatchException(std::move(stream)));
+  if (!secured.ok()) {
+    LOG(ERROR) << "http: the connection from " << peer << ": "
+               << (TimedOut(secured.status())
+                       ? absl::DeadlineExceededError(
+                             absl::StrCat("the handshake took longer than ",
+                                          absl::FormatDuration(timeout)))
+                       : secured.status());
+    co_return nullptr;
+  }
+  co_return (*std::move(secured)).IntoIo();
+}
+
+Co<> Run(AcceptedConnection accepted, std::shared_ptr<Handler> handler,
+         std::shared_ptr<const ServerOptions> options) {
+  std::unique_ptr<Io> io = co_await Secure(
+      std::move(accepted.stream), accepted.peer, options->header_timeout);
+  if (io == nullptr) co_return;
+  ServerConnection connection(std::move(io), std::move(handler),
+                              std::move(options), std::move(accepted.peer));
+  // What the client does wrong is not an event of the server.
+  (co_await connection).IgnoreError();
+}
+
+Co<> Drain(JoinSet<void>& connections) {
+  for (;;) {
+    const std::optional<absl::Status> ended = co_await connections.Next();
+    if (!ended.has_value()) co_return;
+  }
+}
+
+}  // namespace
+
+Co<absl::Status> ServeAccepted(std::unique_ptr<Acceptor> acceptor,
+                               std::shared_ptr<Handler> handler,
+                               ServerOptions options) {
+  // A failure of the listener, too, ends the connections.
+  const CancellationToken stop = options.stop.ChildToken();
+  options.stop = stop;
+  const auto shared = std::make_shared<const ServerOptions>(std::move(options));
+  const size_t most = std::max<size_t>(shared->max_connections, 1);
+  absl::Status result;
+  JoinSet<void> connections;
+  while (!stop.IsCancelled()) {
+    while (connections.TryNext().has_value()) {
+    }
+    if (connections.size() >= most) {
+      (void)co_await stop.RunUntilCancelled(connections.Next());
+      continue;
+    }
+    auto poll = [&acceptor](Context& cx) { return acceptor->PollAccept(cx); };
+    std::optional<absl::StatusOr<AcceptedConnection>> accepted =
+        co_await stop.RunUntilCancelled(PollFn(poll));
+    if (!accepted.has_value()) break;
+    if (absl::IsResourceExhausted(accepted->status())) {
+      // No descriptor is free. Connections that end will free some.
+      LOG_EVERY_N_SEC(ERROR, 1)
+          << "http: cannot accept connections: " << accepted->status();
+      (void)co_await stop.RunUntilCancelled(Sleep(absl::Milliseconds(50)));
+      continue;
+    }
+    if (!accepted->ok()) {
+      result = accepted->status();
+      break;
+    }
+    connections.Spawn(Run(**std::move(accepted), handler, shared),
+                      {.name = "http connection"});
+  }
+  acceptor.reset();
+  stop.Cancel();
+  const absl::Status drained =
+      co_await Timeout(shared->drain_timeout, Drain(connections));
+  if (!drained.ok()) {
+    const std::string message = absl::StrCat(
+        connections.size(), " connections had not ended within drain_timeout, ",
+        absl::FormatDuration(shared->drain_timeout), ", and were closed");
+    LOG(WARNING) << "http: " << message;
+    co_await connections.Shutdown();
+    if (result.ok()) result = absl::DeadlineExceededError(message);
+  }
+  co_return result;
+}
+
+Co<absl::Status> ServeStream(ByteStream stream,
+                             std::shared_ptr<Handler> handler,
+                             ServerOptions options, std::string peer) {
+  ServerConnection connection(
+      std::move(stream).IntoIo(), std::move(handler),
+      std::make_shared<const ServerOptions>(std::move(options)),
+      std::move(peer));
+  co_return co_await connection;
+}
+
+}  // namespace rouse::http::internal

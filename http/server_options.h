@@ -1,0 +1,74 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: server_options.h
+// -----------------------------------------------------------------------------
+//
+// The limits of a server:
+//
+//   http::ServerOptions options;
+//   options.max_body_bytes = 100 << 20;
+//   options.stop = stop;
+
+#ifndef ROUSE_HTTP_SERVER_OPTIONS_H_
+#define ROUSE_HTTP_SERVER_OPTIONS_H_
+
+#include "rouse/base/cxx20.h"
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "rouse/sync/cancellation_token.h"
+
+namespace rouse::http {
+
+// ServerOptions
+//
+// Every limit is on by default, except `request_timeout`. A duration of
+// `absl::InfiniteDuration()` switches a time limit off.
+struct ServerOptions {
+  // Most bytes of the request line and the header. A larger header is answered
+  // with 431. More than 80 KiB also need the parser's own limit to be raised.
+  size_t max_header_bytes = size_t{16} << 10;
+  // Most fields of a header, and of the trailers. More are answered with 431.
+  size_t max_header_count = 100;
+  // Most bytes of a request's body. A larger body is answered with 413, and
+  // reading beyond the limit fails with ResourceExhausted.
+  uint64_t max_body_bytes = uint64_t{1} << 20;
+  // Most connections of one `Serve()`. Further connections wait in the queue of
+  // the system until a connection ends.
+  size_t max_connections = 10'000;
+
+  // Most time from the first byte of a request to the end of its header; 408.
+  absl::Duration header_timeout = absl::Seconds(10);
+  // Most time between two requests, and before the first request. The
+  // connection is then closed.
+  absl::Duration idle_timeout = absl::Minutes(1);
+  // Most time without progress while a body is received, or a response is sent.
+  // A read of the body then fails with DeadlineExceeded, and the answer is 408
+  // unless the handler gives another; a response ends with the connection.
+  absl::Duration progress_timeout = absl::Seconds(30);
+  // Most time from the end of a request's header to the end of the response.
+  // The handler's future is then destroyed, and the answer is 408 if the
+  // request has not fully arrived, and otherwise 503.
+  absl::Duration request_timeout = absl::InfiniteDuration();
+
+  // Lets a client end its side of the connection and still wait for the
+  // response. By default the handler's future is destroyed when the client
+  // closes the connection while the future waits.
+  bool allow_half_close = false;
+
+  // When cancelled: no connection is accepted any more, connections between
+  // requests are closed, and requests under way are finished, each with
+  // "Connection: close".
+  CancellationToken stop;
+  // Most time that `Serve()` waits for the requests under way after `stop` was
+  // cancelled. The connections that are left are then closed.
+  absl::Duration drain_timeout = absl::Seconds(10);
+};
+
+}  // namespace rouse::http
+
+#endif  // ROUSE_HTTP_SERVER_OPTIONS_H_

@@ -1,0 +1,156 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/url.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+
+namespace rouse::http {
+namespace {
+
+bool IsHostChar(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return absl::ascii_isalnum(byte) ||
+         std::string_view("-._~!$&'()*+;=%").find(c) != std::string_view::npos;
+}
+
+bool IsAddressChar(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return absl::ascii_isxdigit(byte) || c == ':' || c == '.';
+}
+
+// The parts of "host:port".
+struct Authority {
+  std::string_view host;  // without brackets
+  std::string_view port;  // empty if not given
+  bool has_brackets = false;
+};
+
+// Returns `std::nullopt` if `text` is not an authority. A user name is not a
+// part of it.
+std::optional<Authority> SplitAuthority(std::string_view text) {
+  Authority parts;
+  if (!text.empty() && text.front() == '[') {
+    const size_t end = text.find(']');
+    if (end == std::string_view::npos || end < 3) return std::nullopt;
+    parts.has_brackets = true;
+    parts.host = text.substr(1, end - 1);
+    text.remove_prefix(end + 1);
+    for (const char c : parts.host) {
+      if (!IsAddressChar(c)) return std::nullopt;
+    }
+  } else {
+    parts.host = text.substr(0, text.find(':'));
+    text.remove_prefix(parts.host.size());
+    if (parts.host.empty()) return std::nullopt;
+    for (const char c : parts.host) {
+      if (!IsHostChar(c)) return std::nullopt;
+    }
+  }
+  if (text.empty()) return parts;
+  if (text.front() != ':') return std::nullopt;
+  parts.port = text.substr(1);
+  uint32_t number = 0;
+  for (const char c : parts.port) {
+    if (c < '0' || c > '9') return std::nullopt;
+    number = number * 10 + static_cast<uint32_t>(c - '0');
+    if (number > 65535) return std::nullopt;
+  }
+  return parts;
+}
+
+uint32_t PortNumber(std::string_view port) {
+  uint32_t number = 0;
+  for (const char c : port)
+    number = number * 10 + static_cast<uint32_t>(c - '0');
+  return number;
+}
+
+absl::Status Invalid(std::string_view url, std::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the URL \"", absl::CHexEscape(url.substr(0, 200)), "\" ", what));
+}
+
+}  // namespace
+
+bool IsAuthority(std::string_view text) {
+  return SplitAuthority(text).has_value();
+}
+
+absl::StatusOr<Url> ParseUrl(std::string_view url) {
+  for (const char c : url) {
+    if (c <= ' ' || c >= 0x7f) {
+      return Invalid(url,
+                     "has a space, a control character or a byte outside of "
+                     "ASCII; encode it as %XX");
+    }
+  }
+  const size_t colon = url.find("://");
+  const std::string scheme = colon == std::string_view::npos
+                                 ? std::string()
+                                 : absl::AsciiStrToLower(url.substr(0, colon));
+  if (scheme != "http" && scheme != "https") {
+    return Invalid(url, "does not begin with \"http://\" or \"https://\"");
+  }
+  std::string_view rest = url.substr(colon + 3);
+  const std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  rest.remove_prefix(authority.size());
+  if (authority.find('@') != std::string_view::npos) {
+    return Invalid(url,
+                   "has a user name; send an Authorization header instead");
+  }
+  const std::optional<Authority> parts = SplitAuthority(authority);
+  if (!parts.has_value()) {
+    return Invalid(url, "has no valid host, or no valid port from 0 to 65535");
+  }
+  Url parsed;
+  const std::string host = absl::AsciiStrToLower(parts->host);
+  parsed.origin = parts->has_brackets ? absl::StrCat(scheme, "://[", host, "]")
+                                      : absl::StrCat(scheme, "://", host);
+  const uint32_t own_port = scheme == "http" ? 80 : 443;
+  if (!parts->port.empty() && PortNumber(parts->port) != own_port) {
+    absl::StrAppend(&parsed.origin, ":", PortNumber(parts->port));
+  }
+  rest = rest.substr(0, rest.find('#'));
+  parsed.target = !rest.empty() && rest.front() == '/'
+                      ? std::string(rest)
+                      : absl::StrCat("/", rest);
+  return parsed;
+}
+
+absl::StatusOr<Origin> ParseOrigin(std::string_view origin) {
+  absl::StatusOr<Url> url = ParseUrl(origin);
+  if (!url.ok()) return url.status();
+  const size_t slashes = origin.find("://") + 3;
+  if (origin.find_first_of("/?#", slashes) != std::string_view::npos) {
+    return Invalid(origin, "is not an origin; leave out the path");
+  }
+  const std::string_view normal = url->origin;
+  Origin parts;
+  parts.scheme = normal.substr(0, normal.find(':'));
+  const std::optional<Authority> authority =
+      SplitAuthority(normal.substr(parts.scheme.size() + 3));
+  parts.host = authority->host;
+  const uint32_t own_port = parts.scheme == "http" ? 80 : 443;
+  parts.port = static_cast<uint16_t>(
+      authority->port.empty() ? own_port : PortNumber(authority->port));
+  return parts;
+}
+
+std::string Origin::host_port() const {
+  return host.find(':') == std::string::npos
+             ? absl::StrCat(host, ":", port)
+             : absl::StrCat("[", host, "]:", port);
+}
+
+}  // namespace rouse::http

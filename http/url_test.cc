@@ -1,0 +1,97 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/url.h"
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace rouse::http {
+namespace {
+
+using ::absl_testing::StatusIs;
+using ::testing::HasSubstr;
+
+std::string Parts(std::string_view url) {
+  const absl::StatusOr<Url> parsed = ParseUrl(url);
+  if (!parsed.ok()) return parsed.status().ToString();
+  return parsed->origin + " " + parsed->target;
+}
+
+TEST(ParseUrl, SplitsOriginAndTarget) {
+  EXPECT_EQ(Parts("http://example.com"), "http://example.com /");
+  EXPECT_EQ(Parts("HTTP://Example.COM:80/A?b#c"), "http://example.com /A?b");
+  EXPECT_EQ(Parts("http://example.com:8080/"), "http://example.com:8080 /");
+  EXPECT_EQ(Parts("https://example.com:443?x"), "https://example.com /?x");
+  EXPECT_EQ(Parts("https://example.com:80"), "https://example.com:80 /");
+  EXPECT_EQ(Parts("http://[::1]:80/a"), "http://[::1] /a");
+  EXPECT_EQ(Parts("http://[2001:DB8::1]:81"), "http://[2001:db8::1]:81 /");
+  EXPECT_EQ(Parts("http://127.0.0.1:08080/"), "http://127.0.0.1:8080 /");
+}
+
+TEST(ParseUrl, RefusesEverythingElse) {
+  for (const std::string_view url : {"",
+                                     "example.com",
+                                     "ftp://example.com",
+                                     "http:/example.com",
+                                     "http://",
+                                     "http://:80",
+                                     "http:///path",
+                                     "http://a:65536",
+                                     "http://a:-1",
+                                     "http://a:+1",
+                                     "http://a:x",
+                                     "http://[::1",
+                                     "http://[]",
+                                     "http://[g]",
+                                     "http://a b",
+                                     "http://a/b c",
+                                     "http://a/\r\nHost:b",
+                                     "http://a\\b",
+                                     "http://\xc3\xa4",
+                                     "http://a/\x7f",
+                                     "http://a,b",
+                                     "http://[::1]x"}) {
+    EXPECT_THAT(ParseUrl(url), StatusIs(absl::StatusCode::kInvalidArgument))
+        << url;
+  }
+  EXPECT_THAT(
+      ParseUrl("http://user:password@example.com"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Authorization")));
+}
+
+TEST(ParseOrigin, SplitsHostAndPort) {
+  absl::StatusOr<Origin> origin = ParseOrigin("https://[::1]");
+  ASSERT_TRUE(origin.ok());
+  EXPECT_EQ(origin->scheme, "https");
+  EXPECT_EQ(origin->host, "::1");
+  EXPECT_EQ(origin->port, 443);
+  EXPECT_EQ(origin->host_port(), "[::1]:443");
+  origin = ParseOrigin("http://example.com:8080");
+  ASSERT_TRUE(origin.ok());
+  EXPECT_EQ(origin->host_port(), "example.com:8080");
+  EXPECT_THAT(ParseOrigin("http://example.com/"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("leave out the path")));
+  EXPECT_THAT(ParseOrigin(""), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(IsAuthority, TakesHostsWithAndWithoutPort) {
+  for (const std::string_view text :
+       {"a", "a:80", "a:", "127.0.0.1:1", "[::1]", "[::1]:80", "a_b.c-d"}) {
+    EXPECT_TRUE(IsAuthority(text)) << text;
+  }
+  for (const std::string_view text :
+       {"", ":80", "a b", "a,b", "a/b", "u@a", "a:80:80", "[::1", "a:99999"}) {
+    EXPECT_FALSE(IsAuthority(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rouse::http
