@@ -56,6 +56,13 @@ int Reactor::fd() const { return handle_.core()->queue().fd(); }
 
 bool Reactor::PrepareToWait() { return handle_.core()->PrepareToWait(); }
 
+void Reactor::RequestTurn() {
+  const absl::Status status = handle_.core()->queue().Interrupt();
+  if (!status.ok()) {
+    Panic(absl::StrCat("cannot interrupt the reactor: ", status.message()));
+  }
+}
+
 void Reactor::Shutdown() { handle_.core()->Shutdown(); }
 
 bool Reactor::IsIdle() const { return handle_.core()->IsIdle(); }

@@ -134,6 +134,11 @@ class Reactor {
   // right before each such wait; a concurrent turn is a `Panic()`.
   bool PrepareToWait();
 
+  // Makes `fd()` readable until the next turn, even without `PrepareToWait()`:
+  // for a thread that has turned the reactor by itself while an event loop
+  // relies on the descriptor. Thread-safe. Costs a system call.
+  void RequestTurn();
+
   // Wakes all waiters and ends a park. From now on all operations on sources of
   // this reactor return Unavailable. Thread-safe; a second call does nothing.
   void Shutdown();

@@ -261,6 +261,14 @@ TEST_F(NestedReactorTest, AnUnparkWithoutPreparationMakesNoEvent) {
   EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
 }
 
+TEST_F(NestedReactorTest, ARequestedTurnNeedsNoPreparation) {
+  reactor_.RequestTurn();
+  EXPECT_TRUE(IsNotified(absl::ZeroDuration()));
+  EXPECT_EQ(reactor_.Turn(absl::ZeroDuration()).value(), 1u);
+  EXPECT_FALSE(IsNotified(absl::ZeroDuration()));
+  EXPECT_TRUE(reactor_.PrepareToWait());
+}
+
 TEST_F(NestedReactorTest, ABlockingTurnCanFollowInstead) {
   EXPECT_TRUE(reactor_.PrepareToWait());
   EXPECT_EQ(reactor_.Turn(absl::Milliseconds(1)).value(), 0u);

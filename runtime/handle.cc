@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -78,16 +79,18 @@ void Handle::CheckMayBlock() const {
   internal::CheckMayBlock("BlockOn", "co_await");
 }
 
-void Handle::PanicInBlockOn() const {
+void Handle::PanicInBlockOn(std::string_view call) const {
   if (!shared_->scheduler->IsClosedByException()) {
-    Panic(
-        "BlockOn: the runtime was destroyed before the future completed; keep "
-        "the Runtime until BlockOn returns");
+    Panic(absl::StrCat(
+        call,
+        ": the runtime was destroyed before the future completed; keep the "
+        "Runtime until ",
+        call, " returns"));
   }
   std::string which = shared_->scheduler->ClosedByException();
   if (which.empty()) which = "a task ended with an exception";
   Panic(absl::StrCat(
-      "BlockOn: ", which,
+      call, ": ", which,
       "; the runtime has shut down, as set by Builder::OnUnhandledException"));
 }
 

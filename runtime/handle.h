@@ -248,8 +248,9 @@ class Handle {
   // Ends with a `Panic()` if the calling thread must make progress, and so must
   // not block.
   void CheckMayBlock() const;
-  // Reports why a main future can no longer be waited for.
-  [[noreturn]] void PanicInBlockOn() const;
+  // Reports why `call` cannot run the tasks, or wait for a main future, any
+  // longer.
+  [[noreturn]] void PanicInBlockOn(std::string_view call = "BlockOn") const;
 
   std::shared_ptr<const internal::RuntimeShared> shared_;
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -16,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/frame_pool.h"
@@ -47,6 +49,9 @@ using scheduler::BlockingOptions;
 using scheduler::BlockingPool;
 
 namespace {
+
+// The end of a turn is due only when the tasks have run.
+constinit const Atomic<bool> kNeverDue{false};
 
 // How often the thread that shuts a runtime down checks for workers for which
 // no thread could be started. Usually, workers whose thread was started have
@@ -324,10 +329,62 @@ void RuntimeInner::BlockOnCurrentThread(
     }
     std::move(leave).Cancel();
   }
-  const absl::Cleanup give_back = [this] { worker_handoff_.GiveBack(); };
+  const absl::Cleanup give_back = [this] {
+    // The loop that calls Turn() waits for the descriptor as it was prepared
+    // before this call.
+    if (worker_handoff_.GiveBack()) driver_.park().RequestTurn();
+  };
   runs_tasks = true;
   worker.RunUntil(poll_if_woken, wake->woken());
   if (!finished) handle_.PanicInBlockOn();
+}
+
+void RuntimeInner::CheckIsCurrentThread(std::string_view call) const {
+  if (!options_.multi_thread) return;
+  Panic(absl::StrCat(call,
+                     ": a multi-thread runtime has threads of its own; use "
+                     "Builder::CurrentThread for a runtime in another loop"));
+}
+
+absl::Duration RuntimeInner::Turn() {
+  CheckIsCurrentThread("Runtime::Turn");
+  if (RuntimeScope::MustNotBlock()) {
+    Panic(
+        "Runtime::Turn was called inside a task or a BlockOn(), which already "
+        "runs; call Turn() in the loop around the tasks, and use co_await in a "
+        "task");
+  }
+  if (!worker_handoff_.TryBind()) {
+    Panic(
+        "Runtime::Turn: another thread runs the tasks, in BlockOn() or by "
+        "Turn(); call Turn() on one thread, and before other threads block");
+  }
+  const absl::Cleanup give_back = [this] { worker_handoff_.GiveBack(); };
+  const RuntimeScope here(handle_.shared_.get());
+  const EnterGuard enter(handle_);
+  scheduler::Worker& worker = scheduler().worker(0);
+  // Begun by a turn that a waker has ended with an exception.
+  worker.EndYield();
+  // A run ends a wait, and checks for events then.
+  bool has_checked = worker.IsWaiting();
+  const uint64_t end = worker.tick() + options_.scheduler.event_interval;
+  // Called at first, and when the tasks that were ready at the preceding call
+  // have run.
+  const auto has_ended = [&] {
+    if (!std::exchange(has_checked, true)) worker.CheckForEvents();
+    if (!worker.HasTasks() || worker.tick() >= end) return true;
+    // By force: the next turn checks for events.
+    worker.BeginYield(/*by_force=*/true);
+    return false;
+  };
+  worker.RunUntil(has_ended, kNeverDue);
+  if (scheduler().IsClosed()) handle_.PanicInBlockOn("Runtime::Turn");
+  return worker.BeginWait();
+}
+
+int RuntimeInner::fd() {
+  CheckIsCurrentThread("Runtime::fd");
+  return driver_.park().fd();
 }
 
 void RuntimeInner::CheckMayShutDown(absl::Duration limit) const {

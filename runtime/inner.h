@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -94,6 +95,10 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
   // until `poll` returns true.
   void BlockOn(absl::FunctionRef<bool(Context&)> poll);
 
+  // Implement the functions of these names of `Runtime`.
+  absl::Duration Turn();
+  int fd();
+
   // Ends with a `Panic()` if the shutdown would wait for its own caller.
   void CheckMayShutDown(absl::Duration limit) const;
 
@@ -131,6 +136,8 @@ class RuntimeInner : public std::enable_shared_from_this<RuntimeInner> {
   // running by themselves.
   bool AwaitThreads(const Deadline& deadline);
   void BlockOnCurrentThread(absl::FunctionRef<bool(Context&)> poll);
+  // Ends with a `Panic()` that names `call` in a multi-thread runtime.
+  void CheckIsCurrentThread(std::string_view call) const;
 
   const RuntimeOptions options_;
   DriverStack driver_;

@@ -44,4 +44,8 @@ void Runtime::BlockOnPoll(absl::FunctionRef<bool(Context&)> poll) {
   inner_->BlockOn(poll);
 }
 
+absl::Duration Runtime::Turn() { return inner_->Turn(); }
+
+int Runtime::fd() const { return inner_->fd(); }
+
 }  // namespace rouse

@@ -103,8 +103,8 @@ class Runtime {
   //
   // Tasks run on the runtime's threads. On a current-thread runtime, tasks run
   // only on the calling thread, beside `f`: they make no progress while no
-  // thread is in `BlockOn()`. If several threads are in `BlockOn()`, only one
-  // of the threads runs the tasks.
+  // thread is in `BlockOn()` or `Turn()`. If several threads are in
+  // `BlockOn()`, only one of the threads runs the tasks.
   //
   // REQUIRES: The caller is not inside a task or another `BlockOn()`, because
   // the call would then block the thread whose progress it needs; a violation
@@ -112,6 +112,51 @@ class Runtime {
   template <class F>
     requires IntoFuture<F>
   auto BlockOn(F&& f);
+
+  // Runs the tasks that are ready, and the tasks whose events and deadlines
+  // have come, and returns without blocking. A thread that runs the event loop
+  // of another library calls `Turn()` in place of `BlockOn()`: the library
+  // waits for `fd()`, and the tasks run on the library's thread.
+  //
+  //   for (;;) {
+  //     const absl::Duration wait = runtime.Turn();
+  //     ... wait until runtime.fd() is readable, but no longer than `wait` ...
+  //     ... do the other work of the loop ...
+  //   }
+  //
+  // Returns how long the loop may wait before the next call: zero if tasks are
+  // still ready, and otherwise until the earliest deadline of a timer, on the
+  // monotonic clock; infinity without a timer. A loop with a coarser unit must
+  // round up, or calls in vain. The loop must call `Turn()` when the time has
+  // passed, and when `fd()` is readable. More calls are allowed. A call polls
+  // about as many tasks as `Builder::EventInterval()` says, so that the loop
+  // has its turn.
+  //
+  // The first call binds the runtime to the calling thread: from then on, only
+  // this thread runs tasks, in `Turn()` or in `BlockOn()`. `BlockOn()` on
+  // another thread waits for its future, which must therefore be able to
+  // complete without that thread. A task that is spawned or woken by any
+  // thread, or by the loop between two calls, makes `fd()` readable.
+  //
+  // REQUIRES: The runtime is a current-thread runtime; no other thread has
+  // called `Turn()`, or is in `BlockOn()` at the first call; and the caller is
+  // not inside a task or a `BlockOn()`. A violation is a `Panic()`. If an
+  // exception shuts the runtime down (see `Builder::OnUnhandledException()`),
+  // the call ends with a `Panic()`, too. If a waker throws, so does the call,
+  // and the loop can continue with another call.
+  //
+  // Costs a system call, which takes the events.
+  absl::Duration Turn();
+
+  // Returns the descriptor that is readable when `Turn()` must be called before
+  // its time. The runtime continues to own the descriptor: the loop must remove
+  // it before the runtime is destroyed. The descriptor may be readable without
+  // a reason. A loop that waits for edges (EPOLLET) must add the descriptor
+  // again, or modify it, before each wait.
+  //
+  // REQUIRES: The runtime is a current-thread runtime; a violation is a
+  // `Panic()`.
+  int fd() const;
 
   // Spawns a task, from any thread: see `rouse::Spawn()`. The runtime must
   // exist until the call returns, even if the task has ended before then.
@@ -191,7 +236,7 @@ class Builder {
   // runtime.
   static Builder MultiThread();
   // Returns a builder of current-thread runtimes: tasks run on the thread in
-  // `BlockOn()`, and on no other thread.
+  // `BlockOn()` or in `Turn()`, and on no other thread.
   static Builder CurrentThread();
 
   Builder(Builder&& other) noexcept;

@@ -12,6 +12,7 @@
 #define ROUSE_SCHEDULER_DRIVER_H_
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "absl/base/optimization.h"
 #include "absl/time/time.h"
 #include "rouse/base/atomic.h"
+#include "rouse/base/panic.h"
 #include "rouse/waker/park.h"
 
 namespace rouse::scheduler {
@@ -35,8 +37,17 @@ class AnyDriver {
   virtual void Park() = 0;
   virtual void ParkFor(absl::Duration limit) = 0;
   virtual void Shutdown() = 0;
+  // Prepares a wait of another event loop, and returns its greatest length: see
+  // `wheel::Driver`. `ParkFor()` ends the wait. By default a `Panic()`.
+  virtual absl::Duration PrepareToWait();
   virtual void Unpark() const = 0;
 };
+
+inline absl::Duration AnyDriver::PrepareToWait() {
+  Panic(
+      "AnyDriver: this driver cannot wait in another event loop; use a driver "
+      "that has PrepareToWait(), such as wheel::Driver<reactor::Reactor>");
+}
 
 // DriverRef
 //
@@ -49,6 +60,15 @@ class DriverRef final : public AnyDriver {
   void Park() override { park_.Park(); }
   void ParkFor(absl::Duration limit) override { park_.ParkFor(limit); }
   void Shutdown() override { park_.Shutdown(); }
+  absl::Duration PrepareToWait() override {
+    if constexpr (requires {
+                    { park_.PrepareToWait() } -> std::same_as<absl::Duration>;
+                  }) {
+      return park_.PrepareToWait();
+    } else {
+      return AnyDriver::PrepareToWait();
+    }
+  }
   void Unpark() const override { unparker_.Unpark(); }
 
  private:

@@ -9,6 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/time/time.h"
 #include "rouse/base/mutable_step.h"
+#include "rouse/base/panic.h"
 #include "rouse/scheduler/driver.h"
 
 namespace rouse::scheduler {
@@ -17,10 +18,11 @@ namespace {
 //   kEmpty     The worker runs, and no unpark is pending.
 //   kInThread  The worker parks, or is about to park, on its futex.
 //   kInDriver  The worker parks, or is about to park, in the driver, which it
-//              holds.
+//              holds; or another event loop waits for the driver's descriptor.
 //   kNotified  An unpark has not been used up by a park yet.
 //
-//   kEmpty -> kInThread | kInDriver     by the worker, before it parks
+//   kEmpty -> kInThread | kInDriver     by the worker, before it parks, or in
+//                                       BeginWait()
 //   any -> kNotified                    by any thread, which then ends the park
 //                                       named by the state
 //   kNotified | kIn.. -> kEmpty         by the worker, when it returns
@@ -61,6 +63,33 @@ void Parker::Park() {
     // get events all the same (tokio #5223).
     driver_->ParkFor(absl::ZeroDuration());
   }
+}
+
+absl::Duration Parker::BeginWait() {
+  if (!driver_.TryHold()) {
+    Panic(
+        "Parker::BeginWait: another worker has the driver; let a single worker "
+        "wait in another event loop");
+  }
+  uint32_t state = kEmpty;
+  // Relaxed: there is nothing to order yet, and the exchange in EndWait()
+  // acquires. If unparked before, the wait ends at once.
+  if (!state_.compare_exchange_strong(state, kInDriver,
+                                      std::memory_order_relaxed,
+                                      std::memory_order_relaxed)) {
+    return absl::ZeroDuration();
+  }
+  return driver_->PrepareToWait();
+}
+
+void Parker::EndWait() {
+  // Even if the driver calls a waker that throws.
+  const absl::Cleanup leave = [this] {
+    // Acquire pairs with the release of Unpark.
+    state_.exchange(kEmpty, std::memory_order_acquire);
+    ROUSE_MUTABLE_CALL(driver_.Release());
+  };
+  driver_->ParkFor(absl::ZeroDuration());
 }
 
 bool Parker::PollDriver() {

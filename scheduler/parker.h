@@ -40,6 +40,15 @@ class Parker {
   // whether it has checked.
   bool PollDriver();
 
+  // Begins a park that blocks in an event loop other than the driver, and
+  // returns how long that loop may wait: see `AnyDriver::PrepareToWait()`. The
+  // worker has the driver until `EndWait()`, which checks the driver for
+  // events.
+  //
+  // REQUIRES: no other worker shares the driver.
+  absl::Duration BeginWait();
+  void EndWait();
+
   // Returns whether the next `Park()` would return at once.
   bool IsUnparked() const;
 

@@ -37,6 +37,12 @@ class PlainDriver {
   }
   void ParkFor(absl::Duration) { ++uses_.Write(); }
   void Shutdown() {}
+  absl::Duration PrepareToWait() {
+    ++uses_.Write();
+    return absl::InfiniteDuration();
+  }
+  // What another event loop does after `PrepareToWait()`.
+  void WaitElsewhere() { parker_.Park(); }
 
  private:
   ThreadParker parker_;
@@ -94,6 +100,25 @@ MODEL_TEST(Parker, AParkBesideTheDriverSeesWhatCameBeforeTheUnpark,
   world.driver.Release();
 }
 
+// The driver's descriptor ends the wait of another event loop.
+MODEL_TEST(Parker, AWaitElsewhereSeesWhatCameBeforeTheUnpark,
+           .spurious_failures = 0) {
+  World world;
+  Cell<int> data(0);
+  Thread other([&] {
+    data.Write() = 1;
+    world.first.Unpark();
+  });
+  if (world.first.BeginWait() > absl::ZeroDuration()) {
+    world.bottom.WaitElsewhere();
+  }
+  Require(world.driver.IsHeld());
+  world.first.EndWait();
+  Require(data.Read() == 1);
+  Require(!world.driver.IsHeld());
+  other.Join();
+}
+
 // The second unpark finds the state left by the first.
 MODEL_TEST(Parker, AParkSeesWhatCameBeforeEachConsumedUnpark,
            .mode = model::Mode::kBounded, .spurious_failures = 0) {
@@ -108,6 +133,28 @@ MODEL_TEST(Parker, AParkSeesWhatCameBeforeEachConsumedUnpark,
   Thread one(unpark(1));
   Thread two(unpark(2));
   while (done.load(std::memory_order_relaxed) != 3) world.first.Park();
+  one.Join();
+  two.Join();
+}
+
+MODEL_TEST(Parker, AWaitElsewhereSeesWhatCameBeforeEachConsumedUnpark,
+           .mode = model::Mode::kBounded, .spurious_failures = 0) {
+  World world;
+  Atomic<int> done(0);
+  const auto unpark = [&](int bit) {
+    return [&world, &done, bit] {
+      done.fetch_or(bit, std::memory_order_relaxed);
+      world.first.Unpark();
+    };
+  };
+  Thread one(unpark(1));
+  Thread two(unpark(2));
+  while (done.load(std::memory_order_relaxed) != 3) {
+    if (world.first.BeginWait() > absl::ZeroDuration()) {
+      world.bottom.WaitElsewhere();
+    }
+    world.first.EndWait();
+  }
   one.Join();
   two.Join();
 }
@@ -172,7 +219,7 @@ MODEL_TEST(Parker, ASleeperBesideAHolderGetsTheDriverOrIsFound) {
 
 // Idle has models of its own.
 MODEL_MUTANTS(Parker, "scheduler/", "Idle::: killed by idle_model_test",
-              "SharedDriver::Release at driver.h:90: store skipped: it counts "
+              "SharedDriver::Release at driver.h:110: store skipped: it counts "
               "turns for the watchdog");
 
 }  // namespace

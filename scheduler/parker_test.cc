@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "rouse/scheduler/driver.h"
+#include "rouse/testing/expect_panic.h"
 #include "rouse/waker/thread_parker.h"
 
 namespace rouse::scheduler {
@@ -29,9 +30,14 @@ class CountingDriver {
   }
   void ParkFor(absl::Duration) { ++polls; }
   void Shutdown() {}
+  absl::Duration PrepareToWait() {
+    ++waits;
+    return absl::Seconds(7);
+  }
 
   int parks = 0;
   int polls = 0;
+  int waits = 0;
   absl::Notification entered;
 
  private:
@@ -97,6 +103,51 @@ TEST_F(ParkerTest, PollingTheDriverIsLeftToItsHolder) {
   parker.PollDriver();
   EXPECT_EQ(counting_.polls, 1);
   driver_.Release();
+}
+
+TEST_F(ParkerTest, AWaitElsewhereHasTheDriverUntilItsEnd) {
+  Parker parker(driver_);
+  EXPECT_EQ(parker.BeginWait(), absl::Seconds(7));
+  EXPECT_TRUE(driver_.IsHeld());
+  EXPECT_EQ(counting_.waits, 1);
+  parker.EndWait();
+  EXPECT_FALSE(driver_.IsHeld());
+  EXPECT_EQ(counting_.polls, 1);
+  EXPECT_EQ(counting_.parks, 0);
+}
+
+TEST_F(ParkerTest, AnUnparkBeforeAWaitElsewhereEndsTheWait) {
+  Parker parker(driver_);
+  parker.Unpark();
+  EXPECT_EQ(parker.BeginWait(), absl::ZeroDuration());
+  EXPECT_EQ(counting_.waits, 0);
+  parker.EndWait();
+  EXPECT_FALSE(parker.IsUnparked());
+  EXPECT_EQ(parker.BeginWait(), absl::Seconds(7));
+  parker.EndWait();
+}
+
+TEST_F(ParkerTest, AnUnparkDuringAWaitElsewhereReachesTheDriver) {
+  Parker parker(driver_);
+  EXPECT_EQ(parker.BeginWait(), absl::Seconds(7));
+  parker.Unpark();
+  counting_.Park();  // returns at once
+  parker.EndWait();
+}
+
+TEST_F(ParkerTest, AWaitElsewhereIsForASingleWorker) {
+  Parker first(driver_);
+  Parker second(driver_);
+  EXPECT_EQ(first.BeginWait(), absl::Seconds(7));
+  EXPECT_PANIC(second.BeginWait(), "another worker has the driver");
+  first.EndWait();
+}
+
+TEST(ParkerOfAnotherDriver, CannotWaitElsewhere) {
+  ThreadParker bottom;
+  SharedDriver driver(std::make_unique<DriverRef<ThreadParker>>(bottom));
+  Parker parker(driver);
+  EXPECT_PANIC(parker.BeginWait(), "cannot wait in another event loop");
 }
 
 // Two threads take turns. A lost unpark would leave both asleep.

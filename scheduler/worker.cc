@@ -211,6 +211,7 @@ bool Worker::RunUntil(absl::FunctionRef<bool()> done, const Atomic<bool>& due) {
     MeasurePolls();
     clock_.End();
   };
+  if (ABSL_PREDICT_FALSE(is_waiting_)) EndWait();
   // Whether `done()` must be called even if `due` is false.
   bool is_due = true;
   for (;;) {
@@ -473,6 +474,44 @@ void Worker::Park() {
     if (scheduler_.queues().HasWork()) scheduler_.queues().Wake();
     hooks.after_unpark();
   }
+}
+
+bool Worker::HasTasks() const {
+  return queues_.depth() > 0 || scheduler_.queues().HasWork();
+}
+
+absl::Duration Worker::BeginWait() {
+  if (HasTasks()) return absl::ZeroDuration();
+  const Hooks& hooks = scheduler_.options().hooks;
+  if (ABSL_PREDICT_FALSE(hooks.before_park != nullptr)) hooks.before_park();
+  // As in `Park()`. The worker has no hold any more.
+  const Clock* const clock = clock_.clock();
+  if (clock != nullptr && clock->AdvancesByItself()) PollDriver();
+  if (!queues_.Sleep()) {
+    if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) hooks.after_unpark();
+    return absl::ZeroDuration();
+  }
+  counts_.CountPark();
+  aside_ |= kSleeping;
+  is_waiting_ = true;
+  return parker_.BeginWait();
+}
+
+void Worker::EndWait() {
+  is_waiting_ = false;
+  BeginDispatching();
+  {
+    // A waker may throw.
+    const absl::Cleanup done = [this] {
+      EndDispatching();
+      if ((aside_ & kSleeping) != 0) EndSleep();
+    };
+    parker_.EndWait();
+  }
+  event_check_.Count(CycleClock::Now());
+  AfterDispatch();
+  const Hooks& hooks = scheduler_.options().hooks;
+  if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) hooks.after_unpark();
 }
 
 void Worker::EndSleep() {

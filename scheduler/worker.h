@@ -37,6 +37,8 @@
 //  9. Hand over. In a `BlockInPlace()`, `BlockingSection` gives the tasks to
 //     others (`RunQueues::Own::GiveUp()`) and offers the worker (`Offer()`). A
 //     replacement thread takes the worker over (`TakeOver()`) and runs it.
+//     In the loop of another library, a current-thread runtime's worker leaves
+//     after each turn, and sleeps from `BeginWait()` until it is run again.
 // 10. Shut down. `Scheduler::Close()` closes the queues and wakes all workers.
 //     Each leaves `RunUntil()` after its current poll. Its thread calls
 //     `Scheduler::CancelTasks()`, and the last thread `Scheduler::Finish()`.
@@ -111,6 +113,21 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   }
   void EndYield() { main_yield_.Cancel(); }
   bool IsYielding() const { return main_yield_.IsInProgress(); }
+
+  // Puts the worker, which no thread runs, to sleep in an event loop other than
+  // the driver, and returns how long the loop may wait at most; zero if the
+  // worker has something to do. Until the worker is run again, an unpark of the
+  // worker makes the driver's descriptor readable.
+  //
+  // REQUIRES: the scheduler has no other worker.
+  absl::Duration BeginWait();
+  // Returns whether the worker has begun to wait, and was not run since.
+  bool IsWaiting() const { return is_waiting_; }
+  // Returns whether the worker has a task to run.
+  bool HasTasks() const;
+  // Checks for events, unless another worker does. Must be called by a `done()`
+  // of `RunUntil()`.
+  void CheckForEvents() { PollDriver(); }
 
   // Unparks the worker. Can be called by any thread.
   void Unpark() { parker_.Unpark(); }
@@ -200,6 +217,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   // now.
   bool Spin();
   void Park();
+  // Ends the wait begun by `BeginWait()`, and checks for events.
+  void EndWait();
   // Called after a park of `cycles` cycles.
   void LearnToSpin(uint64_t cycles);
   // Puts `task` behind the others, with a mark: before the task runs again,
@@ -265,7 +284,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   WorkerCounts counts_;
 
   // Written less often.
-  bool was_woken_ = false;  // whether another thread ended the latest sleep
+  bool is_waiting_ = false;  // from `BeginWait()` to `EndWait()`
+  bool was_woken_ = false;   // whether another thread ended the latest sleep
   BusyMeter meter_;
   WorkerSpin spin_;
   PollObserver observer_;

@@ -224,7 +224,7 @@ CLOSURES = {
     "//scheduler:block_in_place": "base 29, waker 5, future 7, timer 2, scheduler 19, absl 105",
     "//scheduler:blocking_pool": "base 20, waker 3, future 7, timer 2, scheduler 12, absl 105",
     "//scheduler:current": "base 29, waker 5, future 7, timer 2, scheduler 19, absl 105",
-    "//scheduler:driver": "base 1, waker 1, scheduler 1, absl 29",
+    "//scheduler:driver": "base 2, waker 1, scheduler 1, absl 29",
     "//scheduler:join_map": "base 30, waker 6, future 8, timer 2, scheduler 26, absl 118",
     "//scheduler:join_queue": "base 30, waker 5, future 7, timer 2, scheduler 25, absl 105",
     "//scheduler:join_set": "base 30, waker 6, future 8, timer 2, scheduler 25, absl 105",

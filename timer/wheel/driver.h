@@ -22,6 +22,7 @@
 #ifndef ROUSE_TIMER_WHEEL_DRIVER_H_
 #define ROUSE_TIMER_WHEEL_DRIVER_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -136,6 +137,27 @@ class Driver {
     }
     clock_->EndCheck(look);
     core_->EndPark();
+  }
+
+  // Prepares a wait of another event loop, which takes the place of a `Park()`,
+  // and returns how long the loop may wait at most. Until the next park, an
+  // unpark, or a sleep that ends sooner than the wait, makes the descriptor of
+  // the driver below readable. Must be called by the thread that parks the
+  // driver, right before each such wait. `ParkFor(absl::ZeroDuration())` ends
+  // the wait.
+  //
+  // The wait ends at or after the beginning of a tick, never shortly before. If
+  // the clock auto-advances, moves the clock as `Park()` does.
+  absl::Duration PrepareToWait()
+    requires requires(P& park) {
+      { park.PrepareToWait() } -> std::same_as<bool>;
+    }
+  {
+    const absl::Duration time = core_->BeginPark(absl::InfiniteDuration());
+    if (time <= absl::ZeroDuration() || !park_.PrepareToWait()) {
+      return absl::ZeroDuration();
+    }
+    return time;
   }
 
   // Wakes all sleepers. Their sleeps, and all later sleeps, end with

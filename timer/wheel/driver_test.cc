@@ -38,6 +38,8 @@ struct Notes {
   std::vector<absl::Duration> parks;
   int unparks = 0;
   int shutdowns = 0;
+  int preparations = 0;
+  bool can_wait = true;
   // Called while the thread is parked.
   std::function<void()> during_park = [] {};
 };
@@ -61,6 +63,10 @@ class FakePark {
     std::exchange(notes_->during_park, [] {})();
   }
   void Shutdown() { ++notes_->shutdowns; }
+  bool PrepareToWait() {
+    ++notes_->preparations;
+    return notes_->can_wait;
+  }
 
  private:
   Notes* notes_;
@@ -97,6 +103,35 @@ TEST_F(DriverTest, ParksTheInnerDriver) {
   EXPECT_THAT(notes_.parks,
               ElementsAre(absl::InfiniteDuration(), absl::Seconds(3),
                           absl::ZeroDuration()));
+}
+
+TEST_F(DriverTest, PreparesAWaitElsewhere) {
+  EXPECT_EQ(driver_.PrepareToWait(), absl::InfiniteDuration());
+  EXPECT_EQ(notes_.preparations, 1);
+  EXPECT_THAT(notes_.parks, ElementsAre());
+  // Ends the wait, because its deadline comes sooner.
+  Sleep sleep = For(absl::Seconds(1));
+  EXPECT_TRUE(IsPending(sleep));
+  EXPECT_EQ(notes_.unparks, 1);
+  driver_.ParkFor(absl::ZeroDuration());
+  clock_->Advance(absl::Seconds(1));
+  EXPECT_EQ(driver_.PrepareToWait(), absl::ZeroDuration());
+  driver_.ParkFor(absl::ZeroDuration());
+  EXPECT_TRUE(sleep.IsElapsed());
+  notes_.can_wait = false;
+  EXPECT_EQ(driver_.PrepareToWait(), absl::ZeroDuration());
+}
+
+TEST(Driver, AWaitElsewhereLastsUntilTheNextDeadline) {
+  Notes notes;
+  Driver<FakePark> driver({}, &notes);
+  Sleep sleep(driver.handle(), absl::Hours(1));
+  const Waker waker;
+  Context cx(waker);
+  ASSERT_TRUE(sleep.Poll(cx).IsPending());
+  const absl::Duration wait = driver.PrepareToWait();
+  EXPECT_GT(wait, absl::Minutes(50));
+  EXPECT_LE(wait, absl::Hours(1) + absl::Milliseconds(1));
 }
 
 TEST_F(DriverTest, GivesAccessToTheInnerDriver) {
