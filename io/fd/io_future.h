@@ -5,7 +5,7 @@
 // File: io_future.h
 // -----------------------------------------------------------------------------
 //
-// Internal to io/, net/ and process/: a future of a single operation on a
+// Internal to io/, net/, process/ and tls/: a future of a single operation on a
 // stream or a socket.
 //
 //   struct PeekOp {
