@@ -1,0 +1,28 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/net/ares/ares_resolver.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "rouse/future/poll_fn.h"
+#include "rouse/net/ares/ares_lookup.h"
+#include "rouse/net/resolver/resolver.h"
+#include "rouse/waker/context.h"
+
+namespace rouse {
+
+Resolver::LookupFuture AresResolver::LookupName(std::string name,
+                                                uint16_t port) const {
+  auto lookup =
+      std::make_unique<internal::AresLookup>(options_, std::move(name), port);
+  auto poll = [lookup = std::move(lookup)](Context& cx) {
+    return lookup->Poll(cx);
+  };
+  return PollFn(std::move(poll));
+}
+
+}  // namespace rouse
