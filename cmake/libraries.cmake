@@ -250,12 +250,22 @@ rouse_library(interop
     interop/await.h
     interop/awaited.h
     interop/claim.h
+    interop/error_code.h
+    interop/execution/as_sender.h
+    interop/execution/from_sender.h
+    interop/execution/library.h
+    interop/execution/scheduler.h
     interop/from_callback.h
+    interop/put_output.h
     interop/std_future.h
+  SOURCES
+    interop/error_code.cc
   DEPS
     absl::any_invocable
     absl::config
+    absl::status
     absl::statusor
+    absl::strings
     rouse::base
     rouse::future
     rouse::runtime

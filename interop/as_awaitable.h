@@ -27,13 +27,11 @@
 
 #include <concepts>
 #include <coroutine>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <source_location>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "absl/functional/any_invocable.h"
 #include "rouse/base/exceptions.h"
@@ -42,6 +40,7 @@
 #include "rouse/future/future.h"
 #include "rouse/interop/awaited.h"
 #include "rouse/interop/claim.h"
+#include "rouse/interop/put_output.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/scheduler/task/spawn_options.h"
 #include "rouse/sync/cancellation_token.h"
@@ -86,31 +85,11 @@ class ResumeAtEnd {
   Executor executor_;
 };
 
-// Puts the output of `future` into `crossing`.
-template <class T, class F>
-Co<> PutResult(Crossing<T>& crossing, F future) {
-  ROUSE_TRY {
-    if constexpr (std::is_void_v<T>) {
-      co_await std::move(future);
-      crossing.result.emplace(std::in_place_index<0>);
-    } else if constexpr (std::is_reference_v<T>) {
-      auto&& output = co_await std::move(future);
-      crossing.result.emplace(std::in_place_index<0>, std::addressof(output));
-    } else {
-      T output = co_await std::move(future);
-      crossing.result.emplace(std::in_place_index<0>, std::move(output));
-    }
-  }
-  ROUSE_CATCH_ALL {
-    crossing.result.emplace(std::in_place_index<1>, std::current_exception());
-  }
-}
-
 template <class T, class F, class Executor>
 Co<> Cross(F future, ResumeAtEnd<T, Executor> at_end) {
   Crossing<T>& crossing = at_end.crossing();
   const CancellationToken abandoned = crossing.abandoned;
-  Co<> put = PutResult<T, F>(crossing, std::move(future));
+  Co<> put = PutOutput<F>(crossing.result, std::move(future));
   auto run = abandoned.RunUntilCancelled(std::move(put));
   co_await std::move(run);
 }
