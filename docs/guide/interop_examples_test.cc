@@ -19,6 +19,9 @@
 #include "rouse/future/co.h"
 #include "rouse/interop/as_awaitable.h"
 #include "rouse/interop/await.h"
+#include "rouse/interop/execution/as_sender.h"
+#include "rouse/interop/execution/from_sender.h"
+#include "rouse/interop/execution/mini_library.h"
 #include "rouse/interop/foreign_task.h"
 #include "rouse/interop/from_callback.h"
 #include "rouse/runtime/handle.h"
@@ -114,6 +117,71 @@ TEST(InteropExamples, AsAwaitable) {
     done.WaitForNotification();
   }
   EXPECT_EQ(result, 42);
+}
+
+// -----------------------------------------------------------------------------
+// Senders and receivers
+
+// A sender of an int that an executor computes.
+class ComputeSender {
+ public:
+  using sender_concept = mini::sender_tag;
+
+  ComputeSender(foreign::Executor& executor, std::function<int()> compute)
+      : executor_(&executor), compute_(std::move(compute)) {}
+
+  template <class Self, class... Env>
+  static consteval mini::completion_signatures<mini::set_value_t(int)>
+  get_completion_signatures() {
+    return {};
+  }
+
+  template <class R>
+  struct Operation {
+    using operation_state_concept = mini::operation_state_tag;
+    Operation(foreign::Executor* e, std::function<int()> c, R r)
+        : executor(e), compute(std::move(c)), receiver(std::move(r)) {}
+    Operation(Operation&&) = delete;
+    void start() & noexcept {
+      executor->Post(
+          [this] { mini::set_value_t()(std::move(receiver), compute()); });
+    }
+    foreign::Executor* executor;
+    std::function<int()> compute;
+    R receiver;
+  };
+  template <class R>
+  Operation<R> connect(R receiver) && {
+    return {executor_, std::move(compute_), std::move(receiver)};
+  }
+
+ private:
+  foreign::Executor* executor_;
+  std::function<int()> compute_;
+};
+
+rouse::Co<int> DoubleOn(foreign::Executor& executor, int value) {
+  auto doubled = rouse::interop::FromSender<mini::Library>(
+      ComputeSender(executor, [value] { return 2 * value; }));
+  co_return co_await std::move(doubled);
+}
+
+TEST(InteropExamples, FromSender) {
+  foreign::Executor executor;
+  EXPECT_EQ(rouse::BlockOn(DoubleOn(executor, 21)), 42);
+}
+
+auto TwiceAsSender(const rouse::Handle& runtime, int value) {
+  return rouse::interop::AsSender<mini::Library>(runtime, TwiceInRouse(value));
+}
+
+// The round trip: the sender is awaited as a future again.
+TEST(InteropExamples, AsSender) {
+  const rouse::Runtime runtime =
+      rouse::Builder::MultiThread().WorkerThreads(1).Build().value();
+  auto twice = rouse::interop::FromSender<mini::Library>(
+      TwiceAsSender(runtime.handle(), 21));
+  EXPECT_THAT(rouse::BlockOn(std::move(twice)), IsOkAndHolds(42));
 }
 
 }  // namespace
