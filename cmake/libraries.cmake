@@ -19,6 +19,7 @@ rouse_library(base
     base/frame/frame_size_classes.h
     base/frame/frame_sweeper.h
     base/frame_pool.h
+    base/fresh_stack.h
     base/futex.h
     base/intrusive_list.h
     base/lock/adaptive_spin.h
@@ -44,6 +45,7 @@ rouse_library(base
     base/frame/frame_heap.cc
     base/frame/frame_pool.cc
     base/frame/frame_sweeper.cc
+    base/fresh_stack.cc
     base/futex.cc
     base/lock/adaptive_spin.cc
     base/lock/biased_lock.cc
@@ -63,6 +65,7 @@ rouse_library(base
     absl::cleanup
     absl::config
     absl::core_headers
+    absl::function_ref
     absl::status
     absl::statusor
     absl::strings
@@ -631,6 +634,16 @@ rouse_library(scheduler
     scheduler/driver.h
     scheduler/event_check.h
     scheduler/event_count.h
+    scheduler/fork.h
+    scheduler/fork/fork.h
+    scheduler/fork/fork_all.h
+    scheduler/fork/fork_child.h
+    scheduler/fork/fork_core.h
+    scheduler/fork/fork_stack.h
+    scheduler/fork/given_child.h
+    scheduler/fork/parallel_for.h
+    scheduler/fork/parallel_reduce.h
+    scheduler/fork_all.h
     scheduler/global_queue_check.h
     scheduler/group/abort_on_drop_handle.h
     scheduler/group/join_futures.h
@@ -648,6 +661,8 @@ rouse_library(scheduler
     scheduler/main_yield.h
     scheduler/metrics.h
     scheduler/options.h
+    scheduler/parallel_for.h
+    scheduler/parallel_reduce.h
     scheduler/parker.h
     scheduler/poll_observer.h
     scheduler/poll_times.h
@@ -683,6 +698,10 @@ rouse_library(scheduler
     scheduler/blocking/spawn_blocking.cc
     scheduler/busy_meter.cc
     scheduler/current.cc
+    scheduler/fork/fork_child.cc
+    scheduler/fork/fork_core.cc
+    scheduler/fork/fork_stack.cc
+    scheduler/fork/given_child.cc
     scheduler/group/task_tracker.cc
     scheduler/local/local_schedule.cc
     scheduler/local/local_set.cc

@@ -28,6 +28,16 @@ ABSL_ATTRIBUTE_NOINLINE const TaskLocalLink* CurrentTaskLocals() {
   return Current();
 }
 
+const TaskLocalLink* const* CurrentTaskLocalsPlace() { return &Current(); }
+
+bool CanInheritTaskLocals() {
+  for (const TaskLocalLink* link = Current(); link != nullptr;
+       link = link->outer) {
+    if (link->value != nullptr && link->type->copy == nullptr) return false;
+  }
+  return true;
+}
+
 ABSL_ATTRIBUTE_NOINLINE void* FindTaskLocal(const void* key) {
   for (const TaskLocalLink* link = Current(); link != nullptr;
        link = link->outer) {

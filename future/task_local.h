@@ -98,6 +98,14 @@ struct TaskLocalLink {
 // Returns the innermost value in force on this thread, or null.
 const TaskLocalLink* CurrentTaskLocals();
 
+// Returns the calling thread's variable with the result of
+// `CurrentTaskLocals()`. For code that stays on the thread, and often needs the
+// value.
+const TaskLocalLink* const* CurrentTaskLocalsPlace();
+
+// Returns whether every value in force on this thread can be copied.
+bool CanInheritTaskLocals();
+
 // Returns the value of `key` that is in force, or null.
 void* FindTaskLocal(const void* key);
 

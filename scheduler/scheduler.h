@@ -102,6 +102,16 @@ class Scheduler final : public task::Schedule {
     return handle;
   }
 
+  // Like `Spawn()`, but nobody joins the task, and other workers can take the
+  // task at once, even if the calling thread's worker does not return from its
+  // poll for long.
+  template <Future F>
+  void SpawnForOthers(F f) {
+    auto* task = new task::Cell<F>(this, task::NextTaskId(), std::move(f));
+    const JoinHandle<FutureOutput<F>> handle(task);
+    AdoptForOthers(task);
+  }
+
   // Returns the driver, and the options given to the constructor.
   SharedDriver& driver() { return driver_; }
   const Options& options() const { return options_; }
@@ -211,6 +221,8 @@ class Scheduler final : public task::Schedule {
   // coroutine with an inlined copy might keep the address of a thread-local
   // variable while it moves to another thread.
   ABSL_ATTRIBUTE_NOINLINE void Adopt(task::Header* task);
+  // Like `Adopt()`, but puts the task where other workers can take it at once.
+  ABSL_ATTRIBUTE_NOINLINE void AdoptForOthers(task::Header* task);
   void AdoptFromOutside(task::Header* task);
 
   // Calls the hook for a spawned task, and makes the task record the time.

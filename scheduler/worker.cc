@@ -22,8 +22,10 @@
 #include "rouse/base/frame_pool.h"
 #include "rouse/base/lock/adaptive_spin.h"
 #include "rouse/base/panic.h"
+#include "rouse/base/stack_room.h"
 #include "rouse/base/thread_local.h"
 #include "rouse/future/task_local.h"
+#include "rouse/scheduler/fork/fork_stack.h"
 #include "rouse/scheduler/metrics.h"
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/queue/global_queue.h"
@@ -42,6 +44,7 @@ class Worker::Here {
       : worker_(&worker),
         rand_(worker.rand_),
         task_id_(task::CurrentTaskIdHere()),
+        forks_(*this),
         outer_(Current()) {
     Current() = this;
   }
@@ -78,6 +81,9 @@ class Worker::Here {
   bool polls() const { return polls_; }
   void set_polls(bool polls) { polls_ = polls; }
 
+  // Returns the forks in the polls of this thread.
+  internal::ForkStack& forks() { return forks_; }
+
   void GiveAway() {
     worker_->rand_ = rand_.Split();
     // The poll continues on this thread, whatever happens to the worker.
@@ -93,12 +99,31 @@ class Worker::Here {
  private:
   friend class Worker;
 
+  class Forks final : public internal::ForkStack {
+   public:
+    explicit Forks(const Here& here)
+        : ForkStack(here.worker()->scheduler_.queues().idle()), here_(here) {}
+
+   private:
+    bool OthersNeedMore() const override {
+      // Null once the worker is no longer this thread's.
+      const Worker* const worker = here_.worker();
+      if (worker == nullptr) return false;
+      // A worker that searches has nothing to do either.
+      const size_t idle = worker->scheduler_.queues().idle().asleep();
+      return worker->queues_.shared() < std::max<size_t>(idle, 1);
+    }
+
+    const Here& here_;
+  };
+
   static Here*& Current() { return ThreadLocal<Here*, Here>::Get(); }
 
   Worker* worker_;
   FastRand rand_;
   TaskId& task_id_;
   bool polls_ = false;
+  Forks forks_;
   Here* const outer_;
   // Held from when the worker is given away to the end of the poll, or until
   // the worker is taken back.
@@ -107,6 +132,14 @@ class Worker::Here {
 
 // Not inlined, like `Here::Get()`, which would be a second call.
 ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() { return Here::GetWorker(); }
+
+ABSL_ATTRIBUTE_NOINLINE internal::ForkStack* Worker::CurrentForksIfRoom() {
+  Here* const here = Here::Current();
+  return ABSL_PREDICT_TRUE(here != nullptr && here->worker() != nullptr &&
+                           HasAmpleStackRoom())
+             ? &here->forks()
+             : nullptr;
+}
 
 void Worker::Schedule(task::Header* task) {
   if (ABSL_PREDICT_FALSE((aside_ & kMarkingTime) != 0)) {
@@ -144,6 +177,18 @@ void Scheduler::Adopt(task::Header* task) {
   task->BeginRunning();
   if (ABSL_PREDICT_TRUE(tasks_.Add(task, here->index()))) {
     here->Schedule(task);
+  } else {
+    task::CancelNew(task);
+  }
+}
+
+void Scheduler::AdoptForOthers(task::Header* task) {
+  if (ABSL_PREDICT_FALSE(observes_spawns_)) ObserveSpawn(task);
+  Worker* const here = WorkerHere();
+  if (here == nullptr) return AdoptFromOutside(task);
+  task->BeginRunning();
+  if (tasks_.Add(task, here->index())) {
+    here->ScheduleForOthers(task);
   } else {
     task::CancelNew(task);
   }
@@ -359,14 +404,26 @@ void Worker::PushSoon(task::Header* task) {
   queues_.Share(scheduler_.is_watched() ? 1 : 0);
 }
 
-void Worker::ScheduleDispatched(task::Header* task) {
+void Worker::BeforeDispatched() {
   // A worker that does not sleep holds the clock already.
   if ((aside_ & kSleeping) != 0) EndSleep();
   // The dispatch may take long, and a searching worker keeps others from being
   // woken.
   queues_.EndSearching();
+}
+
+void Worker::ScheduleDispatched(task::Header* task) {
+  BeforeDispatched();
   // The worker shares when it has all tasks.
   queues_.Push(task);
+}
+
+void Worker::ScheduleForOthers(task::Header* task) {
+  if (ABSL_PREDICT_FALSE((aside_ & kMarkingTime) != 0)) {
+    task->BeginWaiting(CycleClock::Now());
+  }
+  if (ABSL_PREDICT_FALSE((aside_ & kDispatching) != 0)) BeforeDispatched();
+  queues_.PushForOthers(task);
 }
 
 void Worker::FinishYield() {
@@ -570,7 +627,9 @@ BlockingSection::BlockingSection() : may_block_(nullptr), worker_(nullptr) {
   }
   // For example in a hook, or in a waker called by the driver.
   if (!here->polls()) return;
-  // The tasks to run next must not wait for this thread (tokio #6596).
+  // The tasks to run next must not wait for this thread (tokio #6596), and nor
+  // must the children of forks.
+  here->forks().ShareAll();
   worker.queues_.GiveUp();
   worker.MeasurePolls();
   // The poll no longer keeps the worker from other tasks.

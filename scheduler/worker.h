@@ -70,6 +70,10 @@
 #include "rouse/scheduler/worker_spin.h"
 #include "rouse/waker/runtime_scope.h"
 
+namespace rouse::internal {
+class ForkStack;
+}  // namespace rouse::internal
+
 namespace rouse::scheduler {
 
 class Scheduler;
@@ -134,6 +138,11 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   // Returns the worker run by the calling thread, or null.
   static Worker* Current();
+  // Returns the forks in the polls of the calling thread. Returns null if the
+  // thread runs no worker, or has no ample room on its stack. One function,
+  // because a fork's first poll is inlined into coroutines and must not inline
+  // an access to a thread-local variable.
+  static internal::ForkStack* CurrentForksIfRoom();
 
   Scheduler& scheduler() const { return scheduler_; }
   size_t index() const { return index_; }
@@ -153,6 +162,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   void Schedule(task::Header* task);
   // Takes a task that must run again after the others.
   ABSL_ATTRIBUTE_ALWAYS_INLINE inline void ScheduleLast(task::Header* task);
+  // Takes a task that other workers must be able to steal at once.
+  void ScheduleForOthers(task::Header* task);
 
   // ---- For the scheduler, on any thread.
 
@@ -231,6 +242,8 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
   ABSL_ATTRIBUTE_NOINLINE void PushSoon(task::Header* task);
   void BeginDispatching() { aside_ |= kDispatching; }
   void EndDispatching() { aside_ &= ~kDispatching; }
+  // Prepares the worker for the first task that is queued in the driver.
+  void BeforeDispatched();
   // Takes a task woken by the driver.
   void ScheduleDispatched(task::Header* task);
   // Marks the worker, which sleeps, as awake. Called after a park or, in the

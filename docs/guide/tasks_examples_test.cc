@@ -7,9 +7,12 @@
 
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -21,6 +24,7 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
@@ -37,10 +41,13 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/abort_on_drop_handle.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/fork.h"
+#include "rouse/scheduler/fork_all.h"
 #include "rouse/scheduler/join_map.h"
 #include "rouse/scheduler/join_queue.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/scheduler/local_set.h"
+#include "rouse/scheduler/parallel_reduce.h"
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task_tracker.h"
@@ -54,6 +61,7 @@ namespace {
 using ::absl_testing::IsOk;
 using ::absl_testing::IsOkAndHolds;
 using ::absl_testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 rouse::Runtime MakeRuntime() {
@@ -171,6 +179,37 @@ rouse::Co<std::string> Answer(std::string id) {
   co_return co_await request_id.Scope(std::move(id), Handle());
 }
 
+struct Tree {
+  int64_t value = 0;
+  const Tree* left = nullptr;
+  const Tree* right = nullptr;
+};
+
+rouse::Co<int64_t> Sum(const Tree* tree) {
+  if (tree == nullptr) co_return 0;
+  auto [left, right] = co_await rouse::Fork(Sum(tree->left), Sum(tree->right));
+  co_return tree->value + left + right;
+}
+
+rouse::Co<size_t> CountWordsOf(const std::string& page) {
+  const std::vector<std::string_view> words =
+      absl::StrSplit(page, ' ', absl::SkipEmpty());
+  co_return words.size();
+}
+
+rouse::Co<std::vector<size_t>> CountWords(
+    const std::vector<std::string>& pages) {
+  auto parts = pages | std::views::transform(&CountWordsOf);
+  std::vector<size_t> counts = co_await rouse::ForkAll(parts);
+  co_return counts;
+}
+
+rouse::Co<double> SumOfSquares(const std::vector<double>& numbers) {
+  auto square = [&numbers](size_t i) { return numbers[i] * numbers[i]; };
+  co_return co_await rouse::ParallelReduce(size_t{0}, numbers.size(), 1000, 0.0,
+                                           square, std::plus<>());
+}
+
 rouse::Co<> Talk(rouse::TcpStream stream, rouse::CancellationToken stop) {
   for (;;) {
     char buffer[512];
@@ -240,6 +279,18 @@ TEST(TasksPage, JoinSet) {
 TEST(TasksPage, Abort) {
   rouse::Runtime runtime = MakeRuntime();
   EXPECT_TRUE(runtime.BlockOn(StartAndAbort()));
+}
+
+TEST(TasksPage, Fork) {
+  rouse::Runtime runtime = MakeRuntime();
+  const Tree left = {.value = 2};
+  const Tree right = {.value = 3};
+  const Tree root = {.value = 1, .left = &left, .right = &right};
+  EXPECT_EQ(runtime.BlockOn(Sum(&root)), 6);
+  const std::vector<std::string> pages = {"a b c", "", "d e"};
+  EXPECT_THAT(runtime.BlockOn(CountWords(pages)), ElementsAre(3, 0, 2));
+  const std::vector<double> numbers(10000, 0.5);
+  EXPECT_EQ(runtime.BlockOn(SumOfSquares(numbers)), 2500.0);
 }
 
 TEST(TasksPage, LocalSet) {

@@ -38,10 +38,12 @@ namespace {
 
 Frame* Polled() { return reinterpret_cast<Frame*>(Frame::kPolled); }
 
-// Continues `frame`, and the frames that follow, until the chain suspends.
+// Continues `frame`, and the frames that follow, until the chain suspends. If
+// `kIsResumed`, `frame` has just been resumed.
+template <bool kIsResumed = false>
 bool RunFrom(Frame* frame, Frame& root, ChainRun& run) {
-  for (;;) {
-    if (!frame->finished()) {
+  for (bool is_resumed = kIsResumed;; is_resumed = false) {
+    if (!is_resumed && !frame->finished()) {
       run.depth = 0;
       frame->run = &run;
       frame->Resume();
@@ -93,6 +95,16 @@ bool PollChain(Frame& root, Context& cx) {
   }
   ChainRun run(cx);
   return RunFrom(frame, root, run);
+}
+
+bool StartChain(Frame& root, Context& cx) {
+  root.LinkTo(Polled());
+  ChainRun run(cx);
+  root.run = &run;
+  root.Resume();
+  if (root.finished()) [[likely]]
+    return true;
+  return RunFrom</*kIsResumed=*/true>(&root, root, run);
 }
 
 void TraceChain(const Frame& root, AwaitTrace& trace) {

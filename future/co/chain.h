@@ -285,6 +285,11 @@ inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 // that awaits the future.
 bool PollChain(Frame& root, Context& cx);
 
+// Does the first poll of a chain, like `PollChain()`, for a caller that has
+// checked that the stack has room and destroys the root next if the root has
+// finished.
+bool StartChain(Frame& root, Context& cx);
+
 // Adds to `trace` the awaits of a chain that is not being polled, and then the
 // future for which the chain waits.
 // REQUIRES: the chain is in an await.

@@ -133,6 +133,18 @@ class [[nodiscard(
   // which must outlive the coroutine: see borrowed_closure.h.
   bool BorrowsClosure() const { return IsLive() && frame_->borrows_closure(); }
 
+  // Internal. Like `Poll()`, for a caller that has checked that the stack has
+  // room. If the result is true, the coroutine has finished, and the caller
+  // must call `TakeFrame()` next.
+  bool PollInPlace(Context& cx) {
+    CheckLive();
+    return frame_->started() ? internal::PollChain(*frame_, cx)
+                             : internal::StartChain(*frame_, cx);
+  }
+  // Internal. Returns the frame, which the caller must destroy after taking the
+  // result.
+  promise_type& TakeFrame() { return *std::exchange(frame_, Finished()); }
+
   // Adds to `trace` where the coroutine waits: see await_trace.h. A coroutine
   // that has not begun, is running or has finished is a leaf.
   void Trace(AwaitTrace& trace) const {

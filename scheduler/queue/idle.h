@@ -145,6 +145,12 @@ class Idle {
     return false;
   }
 
+  // Like `HasOthersIdle()`, for a worker that does not search.
+  bool HasIdle() const {
+    if (groups_[0].word.load(std::memory_order_relaxed) != 0) return true;
+    return workers_ > kGroup && HasOthersIdle(0, /*searching=*/false);
+  }
+
   // Calls `visit(worker)` for the workers that do not sleep, in the order of
   // their indices, from `first` on and around, until `visit` returns true.
   // Returns whether `visit` has returned true. Takes O(awake workers) in

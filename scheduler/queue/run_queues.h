@@ -271,6 +271,8 @@ class RunQueues<T, Host, kCapacity>::Own {
   // Returns how many tasks the worker has. The result may be out of date when
   // the call returns.
   size_t depth() const { return local_.queue.Size() + local_.own.Size(); }
+  // Returns how many of the worker's tasks others can steal.
+  size_t shared() const { return local_.queue.Size(); }
   // Returns how many of the worker's tasks did not fit into the stealable
   // queue. `steals()` returns how many tasks the worker has stolen, and
   // `steal_operations()` in how many thefts.
@@ -290,6 +292,13 @@ class RunQueues<T, Host, kCapacity>::Own {
   // private_queue.h. `PushNext()` puts `element` before all of them.
   void Push(T* element) { local_.own.Push(element); }
   void PushNext(T* element) { local_.own.PushNext(element); }
+
+  // Puts `element` where others can steal it at once.
+  void PushForOthers(T* element) {
+    RunQueue<T> one;
+    one.Push(element);
+    Offer(one);
+  }
 
   // Lets others have private tasks, if the worker has more than `least` of them
   // and `Sharing` says so. Usually called with 1 after a push (one task is the

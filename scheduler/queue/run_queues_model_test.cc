@@ -427,9 +427,9 @@ MODEL_TEST(RunQueues, TheCloseShowsWhatCameBefore) {
 // The parts have models of their own.
 MODEL_MUTANTS(
     RunQueues, "scheduler/queue/run_queues.h",
-    "Own::EndSearchingNow at run_queues.h:521: condition always true: a "
+    "Own::EndSearchingNow at run_queues.h:530: condition always true: a "
     "worker is woken in vain",
-    "Own::Add at run_queues.h:467: store skipped: it counts for "
+    "Own::Add at run_queues.h:476: store skipped: it counts for "
     "metrics");
 
 // ---- BlockInPlace(): a worker goes from the blocking thread to a replacement

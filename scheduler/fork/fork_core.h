@@ -1,0 +1,355 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: fork_core.h
+// -----------------------------------------------------------------------------
+//
+// Polls the children of a fork. Internal to the scheduler.
+
+#ifndef ROUSE_SCHEDULER_FORK_FORK_CORE_H_
+#define ROUSE_SCHEDULER_FORK_FORK_CORE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "absl/base/attributes.h"
+#include "absl/functional/function_ref.h"
+#include "rouse/base/fresh_stack.h"
+#include "rouse/base/stack_room.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/scheduler/fork/fork_child.h"
+#include "rouse/scheduler/fork/fork_stack.h"
+#include "rouse/scheduler/worker.h"
+#include "rouse/waker/context.h"
+
+namespace rouse::internal {
+
+// ForkPlace
+//
+// Where a thread can poll the children of a fork.
+enum class ForkPlace : unsigned char {
+  kWorker,     // here: the thread runs a worker
+  kFullStack,  // in a task of the thread's worker, which begins with an empty
+               // stack, because this stack is nearly used up
+  kElsewhere,  // in a task of the thread's scheduler, which others run
+  kAlone,      // here: there is no scheduler, or perhaps nobody runs it
+};
+
+ForkPlace CurrentForkPlace();
+
+// Counts a child that begins where there is no `ForkStack`.
+void CountChildWithoutStack(Context& cx);
+
+// Calls `f()`, on a fresh stack if the thread's stack is nearly used up.
+void RunWithStackRoom(absl::FunctionRef<void()> f);
+
+[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicForkFinished(std::string_view name);
+[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicForkMoved(std::string_view name);
+[[noreturn]] ABSL_ATTRIBUTE_COLD void PanicForkTooDeep(std::string_view name);
+
+// ForkCore
+//
+// `Derived` has the children, and the members
+//
+//   // The name for users, such as "Fork".
+//   static constexpr std::string_view kName;
+//   // Calls `ForkChild::Poll()` or `ForkChild::Give()` of a child.
+//   bool PollChild(size_t index, Context& cx, bool take_back);
+//   bool GiveChild(size_t index);
+//   // Calls `ForkChild::Cancel()` of all children.
+//   void CancelChildren();
+//   // Calls `ForkChild::Trace()` of all children.
+//   void TraceChildren(AwaitTrace::Branches& branches) const;
+//
+// and calls `Finish()` or `Cancel()` before the children are destroyed.
+//
+// Can be moved before the first poll. Moving it later is a panic.
+//
+// # Where the children are polled
+//
+// On a worker, children are polled as calls, and the `ForkStack` of the thread
+// offers those that have not begun to others. Where that is not possible
+// (`kFullStack`, `kElsewhere`), the fork as a whole becomes a child that is
+// given away: a task polls the fork's children, as a worker does. If memory for
+// the task is lacking, or the scheduler has been closed, the children are
+// polled here after all, on a fresh stack if necessary.
+template <class Derived>
+class ForkCore : private ForkGroup {
+ protected:
+  explicit ForkCore(size_t size) : ForkGroup(size), tail_(size) {}
+  // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
+  ForkCore(ForkCore&& other) : ForkCore(other.end) {
+    if (other.state_ != State::kFresh) [[unlikely]]
+      PanicForkMoved(Derived::kName);
+    // Nobody polls `other`, and its destructor has nothing to do but to destroy
+    // what is left of the children.
+    other.state_ = State::kFinished;
+  }
+  ForkCore& operator=(ForkCore&&) = delete;
+  ~ForkCore() = default;
+
+  // Polls the children. Returns whether all have ended.
+  bool PollChildren(Context& cx) {
+    if (state_ != State::kFresh) [[unlikely]]
+      return PollAgain(cx);
+    ForkStack* const forks = scheduler::Worker::CurrentForksIfRoom();
+    if (forks == nullptr) [[unlikely]]
+      return PollAgain(cx);
+    state_ = State::kBegun;
+    if (!cx.HasBudget()) [[unlikely]]
+      return Yield(cx);
+    next = 1;
+    const Offer offer(forks, *this);
+    forks->CountChild(cx);
+    bool all = self().PollChild(0, cx, /*take_back=*/false);
+    while (next < end) {
+      if (!cx.HasBudget()) [[unlikely]]
+        return Yield(cx);
+      if (!PollNext(cx, offer)) all = false;
+    }
+    if (end < tail_) [[unlikely]] {
+      if (!PollGiven(cx)) all = false;
+    }
+    return all;
+  }
+
+  bool IsFresh() const { return state_ == State::kFresh; }
+  bool IsFinished() const { return state_ == State::kFinished; }
+  // Called when all children have ended.
+  void Finish() { state_ = State::kFinished; }
+  // Destroys the children, after waiting for the end of the polls in which
+  // other threads use them. Does nothing if the fork is finished.
+  ABSL_ATTRIBUTE_NOINLINE void Cancel();
+
+  void Trace(AwaitTrace& trace) const;
+
+ private:
+  enum class State : unsigned char {
+    kFresh,     // has not been polled
+    kBegun,     // the children are polled here
+    kGiven,     // the fork as a whole has been given away
+    kFinished,  // the children have ended, or have been destroyed
+  };
+
+  // Number of polls without budget after which a child begins in any case:
+  // otherwise a child that never ends could keep the next from beginning. Each
+  // poll takes some microseconds at least. The number is large because a long
+  // computation would otherwise go through its tree breadth-first.
+  static constexpr uint32_t kMostPassedOver = 65536;
+
+  // Offers the children that have not begun to others while it lives, unless
+  // `forks` is null.
+  class Offer {
+   public:
+    Offer(ForkStack* forks, ForkCore& core) : forks_(forks), core_(core) {
+      if (forks_ == nullptr || core_.IsEmpty()) return;
+      forks_->Push(core_, &GiveLastOf);
+      forks_->Share();
+    }
+    Offer(const Offer&) = delete;
+    Offer& operator=(const Offer&) = delete;
+    ~Offer() {
+      if (forks_ != nullptr && !core_.IsEmpty()) [[unlikely]]
+        forks_->Pop(core_);
+    }
+
+    // Returns the next child, which is then no longer offered.
+    ABSL_ATTRIBUTE_ALWAYS_INLINE size_t Take(Context& cx) const {
+      const size_t index = core_.next++;
+      if (forks_ == nullptr) [[unlikely]] {
+        CountChildWithoutStack(cx);
+        return index;
+      }
+      if (core_.IsEmpty()) {
+        forks_->Pop(core_);
+      } else {
+        forks_->Share();
+      }
+      forks_->CountChild(cx);
+      return index;
+    }
+
+   private:
+    ForkStack* const forks_;
+    ForkCore& core_;
+  };
+
+  Derived& self() { return static_cast<Derived&>(*this); }
+  const Derived& self() const { return static_cast<const Derived&>(*this); }
+
+  static bool GiveLastOf(ForkGroup& group) {
+    auto& core = static_cast<ForkCore&>(group);
+    if (!core.self().GiveChild(core.end - 1)) return false;
+    --core.end;
+    return true;
+  }
+
+  // For the task to which the fork as a whole was given.
+  static bool PollInTask(void* core, Context& cx) {
+    return static_cast<ForkCore*>(core)->PollHere(cx);
+  }
+  static void TraceInTask(const void* core, AwaitTrace& trace) {
+    static_cast<const ForkCore*>(core)->TraceHere(trace);
+  }
+
+  static bool Yield(Context& cx) {
+    YieldForBudget(cx);
+    return false;
+  }
+
+  // Begins the next child, and returns whether it has ended.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollNext(Context& cx, const Offer& offer) {
+    return self().PollChild(offer.Take(cx), cx, /*take_back=*/false);
+  }
+
+  // Polls the children in all cases other than the first poll on a worker.
+  ABSL_ATTRIBUTE_NOINLINE bool PollAgain(Context& cx);
+  // Polls the children, which are not given away as a whole or belong to the
+  // calling task.
+  bool PollHere(Context& cx);
+  bool PollWithRoom(Context& cx);
+  // Polls the children that have begun here, or were given away. Returns
+  // whether all of these have ended.
+  bool PollBegun(Context& cx);
+  ABSL_ATTRIBUTE_NOINLINE bool PollGiven(Context& cx);
+
+  // Not inlined, because a coroutine might keep the address of a thread-local
+  // variable while the coroutine moves to another thread.
+  ABSL_ATTRIBUTE_NOINLINE void TraceHere(AwaitTrace& trace) const;
+
+  // Belongs to the owner of the fork, as `given_` does. The other members, and
+  // those of the `ForkGroup`, belong to the task in state kGiven.
+  State state_ = State::kFresh;
+  // Number of polls that had no budget for the next child, since a child was
+  // last begun for this reason.
+  uint32_t passed_over_ = 0;
+  // The children before `head_` have ended, and so have those from `tail_` on.
+  size_t head_ = 0;
+  size_t tail_;
+  // Number of the child with which the next poll begins, among those that have
+  // begun, so that each child in turn is the first to take from the budget.
+  size_t first_ = 0;
+  // The fork as a whole. Set in state kGiven.
+  GivenChild* given_;
+};
+
+// -----------------------------------------------------------------------------
+// Implementation details follow.
+// -----------------------------------------------------------------------------
+
+template <class Derived>
+bool ForkCore<Derived>::PollAgain(Context& cx) {
+  if (state_ == State::kFinished) PanicForkFinished(Derived::kName);
+  const ForkPlace place = CurrentForkPlace();
+  const bool is_here =
+      place == ForkPlace::kWorker || place == ForkPlace::kAlone;
+  if (state_ == State::kFresh) {
+    state_ = State::kBegun;
+    if (!is_here) {
+      given_ = GiveToTask({this, &PollInTask, &TraceInTask});
+      if (given_ != nullptr) state_ = State::kGiven;
+    }
+  }
+  if (state_ == State::kGiven) {
+    if (!TakeFromTask(given_, cx, /*take_back=*/is_here)) return false;
+    state_ = State::kBegun;
+  }
+  return PollHere(cx);
+}
+
+template <class Derived>
+bool ForkCore<Derived>::PollHere(Context& cx) {
+  if (!HasAmpleStackRoom()) {
+    bool all = false;
+    if (RunOnFreshStack([this, &cx, &all] { all = PollWithRoom(cx); })) {
+      return all;
+    }
+    if (!HasStackRoom()) PanicForkTooDeep(Derived::kName);
+  }
+  return PollWithRoom(cx);
+}
+
+template <class Derived>
+bool ForkCore<Derived>::PollWithRoom(Context& cx) {
+  bool must_begin = false;
+  if (passed_over_ >= kMostPassedOver) {
+    passed_over_ = 0;
+    // Preferably in a task of its own.
+    must_begin = !IsEmpty() && !GiveLastOf(*this);
+  }
+  const Offer offer(scheduler::Worker::CurrentForksIfRoom(), *this);
+  bool all = PollBegun(cx);
+  while (!IsEmpty()) {
+    if (!cx.HasBudget() && !std::exchange(must_begin, false)) {
+      ++passed_over_;
+      return Yield(cx);
+    }
+    if (!PollNext(cx, offer)) all = false;
+  }
+  return PollGiven(cx) && all;
+}
+
+template <class Derived>
+bool ForkCore<Derived>::PollBegun(Context& cx) {
+  const size_t begun = next - head_;
+  if (++first_ >= begun) first_ = 0;
+  size_t head = next;
+  for (size_t i = 0; i < begun; ++i) {
+    const size_t index =
+        head_ + (first_ + i < begun ? first_ + i : first_ + i - begun);
+    if (!self().PollChild(index, cx, /*take_back=*/false)) {
+      head = std::min(head, index);
+    }
+  }
+  const bool all = head == head_ + begun;
+  head_ = head;
+  return all;
+}
+
+template <class Derived>
+bool ForkCore<Derived>::PollGiven(Context& cx) {
+  size_t tail = end;
+  for (size_t i = end; i < tail_; ++i) {
+    // A child that nobody has begun is polled here.
+    if (!self().PollChild(i, cx, /*take_back=*/true)) tail = i + 1;
+  }
+  tail_ = tail;
+  return tail == end;
+}
+
+template <class Derived>
+void ForkCore<Derived>::Cancel() {
+  // Null after the rethrow of a child's exception.
+  if (state_ == State::kGiven && given_ != nullptr) ReclaimFromTask(given_);
+  if (std::exchange(state_, State::kFinished) == State::kFinished) return;
+  RunWithStackRoom([this] { self().CancelChildren(); });
+}
+
+template <class Derived>
+void ForkCore<Derived>::Trace(AwaitTrace& trace) const {
+  if (state_ == State::kGiven) {
+    trace.AddLeaf(Derived::kName, "in a task of its own");
+  } else if (state_ == State::kFinished) {
+    trace.AddLeaf(Derived::kName, "finished");
+  } else {
+    TraceHere(trace);
+  }
+}
+
+template <class Derived>
+void ForkCore<Derived>::TraceHere(AwaitTrace& trace) const {
+  // Forks can be nested more deeply than a stack allows.
+  if (!HasAmpleStackRoom()) {
+    return trace.AddLeaf(Derived::kName, "nested too deeply to be shown");
+  }
+  AwaitTrace::Branches branches(trace, Derived::kName);
+  self().TraceChildren(branches);
+}
+
+}  // namespace rouse::internal
+
+#endif  // ROUSE_SCHEDULER_FORK_FORK_CORE_H_
