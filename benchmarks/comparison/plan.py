@@ -194,12 +194,16 @@ GROUPS = (
     Group(
         "fork_join", "Fork and join",
         "Trees of tasks that do next to nothing, so that the cost of a task remains. The figure is the time of one "
-        "task.",
+        "task. In the workloads with `_fork`, forks compute the same trees without a task for each node.",
         (
             Workload("skynet", "tokio asio go", "1,111,111 tasks, ten children each; two workers", cost=6.0),
             Workload("skynet_ct", "tokio go", "the same on the current thread", cost=6.0),
             Workload("fib30", "tokio go", "1,346,268 tasks, one of two calls is spawned; two workers", cost=4.0),
             Workload("fib30_ct", "tokio go", "the same on the current thread", cost=4.0),
+            Workload("skynet_fork", "", "skynet with children of forks in place of tasks; two workers"),
+            Workload("skynet_fork_ct", "", "the same on the current thread"),
+            Workload("fib30_fork", "", "1,346,268 forks of both calls, without a task for each; two workers"),
+            Workload("fib30_fork_ct", "", "the same on the current thread"),
         ),
     ),
     Group(

@@ -41,6 +41,7 @@
 #include "rouse/reactor/ready.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
+#include "rouse/scheduler/fork.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/broadcast.h"
 #include "rouse/sync/mpsc.h"
@@ -115,6 +116,16 @@ Co<> YieldInTask(int64_t count) {
 Co<> CallCoroutine(int64_t count) {
   for (int64_t i = 0; i < count; ++i) CHECK_EQ(co_await Seven(), 7);
 }
+
+// Returns `forks` + 1, after that many forks.
+Co<int64_t> ForkTree(int64_t forks) {
+  if (forks == 0) co_return 1;
+  const int64_t left = (forks - 1) / 2;
+  const auto [a, b] = co_await Fork(ForkTree(left), ForkTree(forks - 1 - left));
+  co_return a + b;
+}
+
+Co<> ForkOfTwo(int64_t count) { CHECK_EQ(co_await ForkTree(count), count + 1); }
 
 Co<> AllocateFrame(int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
@@ -292,6 +303,7 @@ constexpr Path kPaths[] = {
     {"call_coroutine", &CallCoroutine},
     {"dispatch_readiness", &DispatchReadiness},
     {"echo", &EchoRequests},
+    {"fork_of_two", &ForkOfTwo},
     {"join_of_two", &JoinOfTwo},
     {"lock_mutex", &LockMutex},
     {"notify_one", &NotifyOne},
