@@ -66,6 +66,14 @@ class Worker::Here {
     return here != nullptr ? here->worker() : nullptr;
   }
 
+  // Returns the forks in the polls of the calling thread, or null if the thread
+  // runs no worker. Inlined, like `GetWorker()`.
+  static internal::ForkStack* GetForks() {
+    Here* const here = Current();
+    return here != nullptr && here->worker() != nullptr ? &here->forks_
+                                                        : nullptr;
+  }
+
   // Returns null once the worker is no longer this thread's.
   Worker* worker() const { return worker_; }
 
@@ -133,12 +141,27 @@ class Worker::Here {
 // Not inlined, like `Here::Get()`, which would be a second call.
 ABSL_ATTRIBUTE_NOINLINE Worker* Worker::Current() { return Here::GetWorker(); }
 
+ABSL_ATTRIBUTE_NOINLINE internal::ForkStack* Worker::CurrentForks() {
+  return Here::GetForks();
+}
+
+namespace {
+
+// Not inlined, so that `CurrentForksIfRoom()` usually saves no registers.
+ABSL_ATTRIBUTE_NOINLINE internal::ForkStack* ForksIfAmpleStackRoom(
+    internal::ForkStack* forks) {
+  return HasAmpleStackRoom() ? forks : nullptr;
+}
+
+}  // namespace
+
 ABSL_ATTRIBUTE_NOINLINE internal::ForkStack* Worker::CurrentForksIfRoom() {
-  Here* const here = Here::Current();
-  return ABSL_PREDICT_TRUE(here != nullptr && here->worker() != nullptr &&
-                           HasAmpleStackRoom())
-             ? &here->forks()
-             : nullptr;
+  internal::ForkStack* const forks = Here::GetForks();
+  if (ABSL_PREDICT_FALSE(forks == nullptr || !forks->HasRoom())) return nullptr;
+  const auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return ABSL_PREDICT_TRUE(frame >= internal::ample_stack_floor)
+             ? forks
+             : ForksIfAmpleStackRoom(forks);
 }
 
 void Worker::Schedule(task::Header* task) {

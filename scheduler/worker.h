@@ -138,10 +138,13 @@ class alignas(ABSL_CACHELINE_SIZE) Worker {
 
   // Returns the worker run by the calling thread, or null.
   static Worker* Current();
-  // Returns the forks in the polls of the calling thread. Returns null if the
-  // thread runs no worker, or has no ample room on its stack. One function,
-  // because a fork's first poll is inlined into coroutines and must not inline
-  // an access to a thread-local variable.
+  // Returns the forks in the polls of the calling thread, or null if the thread
+  // runs no worker.
+  static internal::ForkStack* CurrentForks();
+  // Returns null also if no further fork should begin inside these, or if the
+  // thread has no ample room on its stack. One function, because a fork's first
+  // poll is inlined into coroutines and must not inline an access to a
+  // thread-local variable.
   static internal::ForkStack* CurrentForksIfRoom();
 
   Scheduler& scheduler() const { return scheduler_; }

@@ -97,13 +97,7 @@ bool PollChain(Frame& root, Context& cx) {
   return RunFrom(frame, root, run);
 }
 
-bool StartChain(Frame& root, Context& cx) {
-  root.LinkTo(Polled());
-  ChainRun run(cx);
-  root.run = &run;
-  root.Resume();
-  if (root.finished()) [[likely]]
-    return true;
+bool ContinueStart(Frame& root, ChainRun& run) {
   return RunFrom</*kIsResumed=*/true>(&root, root, run);
 }
 

@@ -285,10 +285,23 @@ inline void RethrowFrom([[maybe_unused]] Frame& frame) {
 // that awaits the future.
 bool PollChain(Frame& root, Context& cx);
 
+// Continues the first poll of a chain when the root has returned without having
+// finished.
+bool ContinueStart(Frame& root, ChainRun& run);
+
 // Does the first poll of a chain, like `PollChain()`, for a caller that has
 // checked that the stack has room and destroys the root next if the root has
-// finished.
-bool StartChain(Frame& root, Context& cx);
+// finished. Inlined, because children of forks begin here.
+inline bool StartChain(Frame& root, Context& cx) {
+  // Like `LinkTo()`, because there is no pointer yet.
+  root.link |= Frame::kPolled;
+  ChainRun run(cx);
+  root.run = &run;
+  root.Resume();
+  if (root.finished()) [[likely]]
+    return true;
+  return ContinueStart(root, run);
+}
 
 // Adds to `trace` the awaits of a chain that is not being polled, and then the
 // future for which the chain waits.

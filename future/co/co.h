@@ -136,7 +136,7 @@ class [[nodiscard(
   // Internal. Like `Poll()`, for a caller that has checked that the stack has
   // room. If the result is true, the coroutine has finished, and the caller
   // must call `TakeFrame()` next.
-  bool PollInPlace(Context& cx) {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollInPlace(Context& cx) {
     CheckLive();
     return frame_->started() ? internal::PollChain(*frame_, cx)
                              : internal::StartChain(*frame_, cx);

@@ -49,11 +49,8 @@ using ::absl_testing::IsOk;
 using ::absl_testing::IsOkAndHolds;
 using ::absl_testing::StatusIs;
 
-#ifdef ABSL_HAVE_ADDRESS_SANITIZER
-constexpr size_t kDeep = 10000;  // which is slow, and takes larger frames
-#else
-constexpr size_t kDeep = 50000;
-#endif
+// More than fit into a stack.
+constexpr size_t kDeep = 20000;
 
 Co<> Nothing() { co_return; }
 
@@ -117,6 +114,51 @@ TEST_P(ForkLimitsTest, ARuntimeEndsDuringADeepRecursion) {
   runtime.reset();
   EXPECT_EQ(alive, 0u);
   EXPECT_TRUE(absl::IsCancelled(BlockOn(std::move(handle))));
+}
+
+// Counts the polls of a coroutine.
+class Counting {
+ public:
+  Counting(Co<> co, std::atomic<size_t>& polls)
+      : co_(std::move(co)), polls_(&polls) {}
+
+  PollResult<void> Poll(Context& cx) {
+    ++*polls_;
+    return co_.Poll(cx);
+  }
+
+ private:
+  Co<> co_;
+  std::atomic<size_t>* polls_;
+};
+
+// The innermost fork gives way again and again, and each time its task is
+// polled. The other forks are polled when they begin, when their tasks have
+// used up the budget, and when the fork inside has ended.
+TEST_P(ForkLimitsTest, AWakeCostsTheSameAtAnyDepth) {
+  constexpr size_t kWakes = 1000;
+  struct Polls {
+    std::atomic<size_t> all = 0;
+    size_t by_wakes = 0;
+  };
+  struct Recursion {
+    static Co<> Depth(size_t n, Polls& polls) {
+      if (n == 0) {
+        const size_t before = polls.all;
+        for (size_t i = 0; i < kWakes; ++i) co_await Yield();
+        polls.by_wakes = polls.all - before;
+        co_return;
+      }
+      co_await Fork(Counting(Depth(n - 1, polls), polls.all), Nothing());
+    }
+  };
+  Runtime runtime = MakeRuntime();
+  Polls polls;
+  EXPECT_THAT(runtime.BlockOn(runtime.Spawn(Recursion::Depth(kDeep, polls))),
+              IsOk());
+  EXPECT_GE(polls.all, kDeep);
+  EXPECT_LE(polls.by_wakes / kWakes, 200u);
+  EXPECT_LE((polls.all - polls.by_wakes) / kDeep, 10u);
 }
 
 // Polls a recursion of `NeverEnds()`, and is ready when the recursion is deep.

@@ -91,6 +91,13 @@ TEST_P(ForkTest, ComputesInLoops) {
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(task)), IsOkAndHolds(1000u));
 }
 
+TEST_P(ForkTest, AForkWithoutChildrenIsReady) {
+  Runtime runtime = MakeRuntime();
+  const absl::StatusOr<std::vector<int>> outputs =
+      runtime.BlockOn(runtime.Spawn(ForkAll(std::vector<Co<int>>())));
+  EXPECT_THAT(outputs, IsOkAndHolds(::testing::IsEmpty()));
+}
+
 TEST_P(ForkTest, NestsAsDeeplyAsMemoryAllows) {
   Runtime runtime = MakeRuntime();
   struct Recursion {
@@ -100,11 +107,7 @@ TEST_P(ForkTest, NestsAsDeeplyAsMemoryAllows) {
       co_return deeper + 1;
     }
   };
-#ifdef ABSL_HAVE_ADDRESS_SANITIZER
-  constexpr size_t kDepth = 10000;  // which is slow, and takes larger frames
-#else
   constexpr size_t kDepth = 50000;
-#endif
   EXPECT_THAT(runtime.BlockOn(runtime.Spawn(Recursion::Depth(kDepth))),
               IsOkAndHolds(kDepth));
   EXPECT_EQ(runtime.BlockOn(Recursion::Depth(kDepth)), kDepth);

@@ -28,6 +28,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/callable_future.h"
@@ -100,6 +101,18 @@ class [[nodiscard]] ForkFuture : private internal::ForkCore<ForkFuture<Fs...>> {
     } else {
       return std::move(child.output());
     }
+  }
+
+  static constexpr size_t size() { return sizeof...(Fs); }
+
+  template <class Begin>
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void BeginChildren(Begin& begin) {
+    BeginEach(begin, std::index_sequence_for<Fs...>());
+  }
+  template <class Begin, size_t... I>
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void BeginEach(Begin& begin,
+                                              std::index_sequence<I...>) {
+    (void)(begin(I, std::get<I>(children_)) && ...);
   }
 
   // Calls `f(child)` for the child `index`, and returns the result.
@@ -185,13 +198,14 @@ class [[nodiscard]] ForkFuture : private internal::ForkCore<ForkFuture<Fs...>> {
 // begins when the budget is used up.
 //
 // Recursion. Children of children, and so on, can be nested as deeply as memory
-// allows. When the native stack is nearly used up, a fork becomes a task, whose
-// stack is empty; a fork that cannot, and the destruction of deeply nested
-// forks, continue on a native stack made for the purpose (2 MiB of memory each,
-// of which only the used part takes up memory).
+// allows. A fork inside 128 others, or one that finds the native stack nearly
+// used up, becomes a task, whose stack is empty and whose wakes do not poll the
+// outer forks. A fork that cannot, and the destruction of deeply nested forks,
+// continue on a native stack made for the purpose (2 MiB of memory each, of
+// which only the used part takes up memory).
 //
 // Without other workers. On a current-thread runtime, forks become tasks only
-// because of the native stack. On a thread that runs no worker, such as a
+// in deep recursion. On a thread that runs no worker, such as a
 // thread in `BlockOn()`, a fork becomes a task of the thread's multi-thread
 // runtime. A thread that has no such runtime polls all children itself, in
 // order, even inside `Enter()` of a current-thread runtime.

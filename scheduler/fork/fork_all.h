@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/future.h"
@@ -135,6 +136,16 @@ class [[nodiscard]] ForkAllFuture
       children.emplace_back(F(std::forward<decltype(future)>(future)));
     }
     return children;
+  }
+
+  size_t size() const { return children_.size(); }
+
+  template <class Begin>
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void BeginChildren(Begin& begin) {
+    size_t index = 0;
+    for (Child& child : children_) {
+      if (!begin(index++, child)) break;
+    }
   }
 
   bool PollChild(size_t index, Context& cx, bool take_back) {

@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/macros.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/future/co.h"
@@ -79,7 +80,17 @@ class ForkChild {
   ForkChild& operator=(ForkChild&&) = delete;
   ~ForkChild() {
     ABSL_ASSERT(given_ == nullptr);
-    Clear();
+    // Usually in a fork that has been moved from.
+    if (stage_ == Stage::kFuture) [[unlikely]]
+      std::destroy_at(&future_);
+    if constexpr (!std::is_trivially_destructible_v<Item>) {
+      if (stage_ == Stage::kOutput) std::destroy_at(&output_);
+    }
+  }
+
+  // Does the first poll of a child that has not been given away, like `Poll()`.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool Begin(Context& cx) {
+    return PollFuture(cx);
   }
 
   // Returns whether the child has ended. Polls the child if it is the fork's,
@@ -142,8 +153,12 @@ class ForkChild {
     static_cast<const ForkChild*>(child)->TraceHere(branches);
   }
 
-  bool PollHere(Context& cx) {
-    if (stage_ != Stage::kFuture) return true;
+  // Not inlined, unlike the first poll.
+  ABSL_ATTRIBUTE_NOINLINE bool PollHere(Context& cx) {
+    return stage_ != Stage::kFuture || PollFuture(cx);
+  }
+
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollFuture(Context& cx) {
     if constexpr (kIsCo<F>) {
       return PollCo(future_.get(), cx);
     } else {
@@ -161,7 +176,7 @@ class ForkChild {
   // Like the general case above, without a result between the coroutine's frame
   // and the output. The fork has checked that the stack has room.
   template <class T>
-  bool PollCo(Co<T>& co, Context& cx) {
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollCo(Co<T>& co, Context& cx) {
     if (!co.PollInPlace(cx)) return false;
     using Promise = typename Co<T>::promise_type;
     const std::unique_ptr<Promise, DestroyFrame> done(&co.TakeFrame());

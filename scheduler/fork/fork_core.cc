@@ -23,7 +23,9 @@ namespace rouse::internal {
 
 ForkPlace CurrentForkPlace() {
   if (scheduler::Worker::Current() != nullptr) {
-    return HasAmpleStackRoom() ? ForkPlace::kWorker : ForkPlace::kFullStack;
+    return scheduler::Worker::CurrentForksIfRoom() != nullptr
+               ? ForkPlace::kWorker
+               : ForkPlace::kTooDeep;
   }
   const scheduler::Scheduler* const scheduler = scheduler::Current();
   // Otherwise the scheduler's only thread can be this one, which would wait for

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -33,8 +34,8 @@ namespace rouse::internal {
 // Where a thread can poll the children of a fork.
 enum class ForkPlace : unsigned char {
   kWorker,     // here: the thread runs a worker
-  kFullStack,  // in a task of the thread's worker, which begins with an empty
-               // stack, because this stack is nearly used up
+  kTooDeep,    // in a task of the thread's worker, because this task polls many
+               // forks inside one another, or its stack is nearly used up
   kElsewhere,  // in a task of the thread's scheduler, which others run
   kAlone,      // here: there is no scheduler, or perhaps nobody runs it
 };
@@ -57,6 +58,11 @@ void RunWithStackRoom(absl::FunctionRef<void()> f);
 //
 //   // The name for users, such as "Fork".
 //   static constexpr std::string_view kName;
+//   // The number of children.
+//   size_t size() const;
+//   // Calls `begin(index, child)` for each `ForkChild` in order, until a call
+//   // returns false.
+//   void BeginChildren(auto& begin);
 //   // Calls `ForkChild::Poll()` or `ForkChild::Give()` of a child.
 //   bool PollChild(size_t index, Context& cx, bool take_back);
 //   bool GiveChild(size_t index);
@@ -73,7 +79,7 @@ void RunWithStackRoom(absl::FunctionRef<void()> f);
 //
 // On a worker, children are polled as calls, and the `ForkStack` of the thread
 // offers those that have not begun to others. Where that is not possible
-// (`kFullStack`, `kElsewhere`), the fork as a whole becomes a child that is
+// (`kTooDeep`, `kElsewhere`), the fork as a whole becomes a child that is
 // given away: a task polls the fork's children, as a worker does. If memory for
 // the task is lacking, or the scheduler has been closed, the children are
 // polled here after all, on a fresh stack if necessary.
@@ -93,8 +99,8 @@ class ForkCore : private ForkGroup {
   ~ForkCore() = default;
 
   // Polls the children. Returns whether all have ended.
-  bool PollChildren(Context& cx) {
-    if (state_ != State::kFresh) [[unlikely]]
+  ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollChildren(Context& cx) {
+    if (state_ != State::kFresh || self().size() == 0) [[unlikely]]
       return PollAgain(cx);
     ForkStack* const forks = scheduler::Worker::CurrentForksIfRoom();
     if (forks == nullptr) [[unlikely]]
@@ -103,18 +109,13 @@ class ForkCore : private ForkGroup {
     if (!cx.HasBudget()) [[unlikely]]
       return Yield(cx);
     next = 1;
-    const Offer offer(forks, *this);
-    forks->CountChild(cx);
-    bool all = self().PollChild(0, cx, /*take_back=*/false);
-    while (next < end) {
-      if (!cx.HasBudget()) [[unlikely]]
-        return Yield(cx);
-      if (!PollNext(cx, offer)) all = false;
-    }
+    const Polling polling(*forks, *this);
+    Begin begin(polling, cx);
+    self().BeginChildren(begin);
     if (end < tail_) [[unlikely]] {
-      if (!PollGiven(cx)) all = false;
+      if (!PollGiven(cx)) return false;
     }
-    return all;
+    return begin.all_ended();
   }
 
   bool IsFresh() const { return state_ == State::kFresh; }
@@ -141,41 +142,81 @@ class ForkCore : private ForkGroup {
   // computation would otherwise go through its tree breadth-first.
   static constexpr uint32_t kMostPassedOver = 65536;
 
-  // Offers the children that have not begun to others while it lives, unless
-  // `forks` is null.
-  class Offer {
+  // Counts the fork and offers its children that have not begun, during a poll
+  // on a worker.
+  class Polling {
    public:
-    Offer(ForkStack* forks, ForkCore& core) : forks_(forks), core_(core) {
-      if (forks_ == nullptr || core_.IsEmpty()) return;
-      forks_->Push(core_, &GiveLastOf);
-      forks_->Share();
+    ABSL_ATTRIBUTE_ALWAYS_INLINE Polling(ForkStack& forks, ForkCore& core)
+        : forks_(forks), core_(core) {
+      forks_.Enter();
+      if (core_.IsEmpty()) return;
+      forks_.Push(core_, &GiveLastOf);
+      forks_.Share();
     }
-    Offer(const Offer&) = delete;
-    Offer& operator=(const Offer&) = delete;
-    ~Offer() {
-      if (forks_ != nullptr && !core_.IsEmpty()) [[unlikely]]
-        forks_->Pop(core_);
+    Polling(const Polling&) = delete;
+    Polling& operator=(const Polling&) = delete;
+    ABSL_ATTRIBUTE_ALWAYS_INLINE ~Polling() {
+      forks_.Leave();
+      if (!core_.IsEmpty()) [[unlikely]]
+        forks_.Pop(core_);
     }
 
-    // Returns the next child, which is then no longer offered.
-    ABSL_ATTRIBUTE_ALWAYS_INLINE size_t Take(Context& cx) const {
-      const size_t index = core_.next++;
-      if (forks_ == nullptr) [[unlikely]] {
-        CountChildWithoutStack(cx);
-        return index;
-      }
-      if (core_.IsEmpty()) {
-        forks_->Pop(core_);
-      } else {
-        forks_->Share();
-      }
-      forks_->CountChild(cx);
-      return index;
+    // Called when the first child begins, which is never offered.
+    ABSL_ATTRIBUTE_ALWAYS_INLINE void BeginFirst(Context& cx) const {
+      forks_.CountChild(cx);
     }
+    // Called when the child `next` begins, which is then no longer offered.
+    // `next` is a parameter because it can be a constant.
+    ABSL_ATTRIBUTE_ALWAYS_INLINE void BeginNext(size_t next,
+                                                Context& cx) const {
+      core_.next = next + 1;
+      if (core_.IsEmpty()) {
+        forks_.Pop(core_);
+      } else {
+        forks_.Share();
+      }
+      forks_.CountChild(cx);
+    }
+
+    // Returns whether another child can begin here.
+    bool HasNext(size_t next) const { return next != core_.end; }
 
    private:
-    ForkStack* const forks_;
+    ForkStack& forks_;
     ForkCore& core_;
+  };
+
+  // Begins the children in the first poll of a fork. For a `Fork()`, `index` is
+  // a constant.
+  class Begin {
+   public:
+    Begin(const Polling& polling, Context& cx) : polling_(polling), cx_(cx) {}
+
+    template <class Child>
+    ABSL_ATTRIBUTE_ALWAYS_INLINE bool operator()(size_t index, Child& child) {
+      if (index == 0) {
+        polling_.BeginFirst(cx_);
+      } else {
+        // Otherwise the children from `index` on have been given away.
+        if (!polling_.HasNext(index)) return false;
+        if (!cx_.HasBudget()) [[unlikely]] {
+          all_ended_ = Yield(cx_);
+          return false;
+        }
+        polling_.BeginNext(index, cx_);
+      }
+      if (!child.Begin(cx_)) all_ended_ = false;
+      return true;
+    }
+
+    // Returns whether all children that have begun have ended, and no child
+    // lacked the budget.
+    bool all_ended() const { return all_ended_; }
+
+   private:
+    const Polling& polling_;
+    Context& cx_;
+    bool all_ended_ = true;
   };
 
   Derived& self() { return static_cast<Derived&>(*this); }
@@ -199,11 +240,6 @@ class ForkCore : private ForkGroup {
   static bool Yield(Context& cx) {
     YieldForBudget(cx);
     return false;
-  }
-
-  // Begins the next child, and returns whether it has ended.
-  ABSL_ATTRIBUTE_ALWAYS_INLINE bool PollNext(Context& cx, const Offer& offer) {
-    return self().PollChild(offer.Take(cx), cx, /*take_back=*/false);
   }
 
   // Polls the children in all cases other than the first poll on a worker.
@@ -281,14 +317,24 @@ bool ForkCore<Derived>::PollWithRoom(Context& cx) {
     // Preferably in a task of its own.
     must_begin = !IsEmpty() && !GiveLastOf(*this);
   }
-  const Offer offer(scheduler::Worker::CurrentForksIfRoom(), *this);
+  std::optional<Polling> polling;
+  if (ForkStack* const forks = scheduler::Worker::CurrentForks()) {
+    polling.emplace(*forks, *this);
+  }
   bool all = PollBegun(cx);
   while (!IsEmpty()) {
     if (!cx.HasBudget() && !std::exchange(must_begin, false)) {
       ++passed_over_;
       return Yield(cx);
     }
-    if (!PollNext(cx, offer)) all = false;
+    const size_t index = next;
+    if (polling.has_value()) {
+      polling->BeginNext(index, cx);
+    } else {
+      CountChildWithoutStack(cx);
+      next = index + 1;
+    }
+    if (!self().PollChild(index, cx, /*take_back=*/false)) all = false;
   }
   return PollGiven(cx) && all;
 }
