@@ -69,7 +69,9 @@ void BM_AresBeginAndDrop(benchmark::State& state) {
   const AresResolver resolver(OptionsFor(silent));
   Runtime runtime = PausedRuntime();
   for (auto _ : state) {
-    runtime.Spawn(resolver.Lookup("db.test.", 80)).Abort();
+    auto lookup = runtime.Spawn(resolver.Lookup("db.test.", 80));
+    runtime.BlockOn(Advance(absl::ZeroDuration()));
+    lookup.Abort();
     runtime.BlockOn(Advance(absl::ZeroDuration()));
   }
 }

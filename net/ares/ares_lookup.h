@@ -10,8 +10,8 @@
 //
 // # How c-ares is driven
 //
-// c-ares makes no system call on a socket itself: it calls the functions of
-// `kFunctions`, which make the call. A read or a write to a connection goes
+// c-ares does not open, read, write or close a socket itself, but calls the
+// functions of `kFunctions`. A read or a write to a connection goes
 // through `Registration::PollOutcome()`, like every read and write of net/. If
 // the call would block, the task is registered to be woken, and c-ares sees
 // EAGAIN. A poll of the lookup therefore only has to offer each socket to

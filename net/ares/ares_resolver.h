@@ -61,10 +61,10 @@ namespace rouse {
 //
 // # Cost
 //
-// c-ares reads /etc/resolv.conf and /etc/hosts with blocking calls at the start
-// of each lookup, which takes some 100 us. A lookup under way has a socket for
-// each name server that was asked, and about 75 KB of memory, most of which
-// c-ares 1.18 uses for tables.
+// A lookup takes some 110 us of processor time. At the start of each lookup
+// c-ares reads four small files, such as /etc/resolv.conf and /etc/hosts, with
+// blocking calls. A lookup under way has a socket for each name server that was
+// asked, and 76 KB of memory, most of it for tables of c-ares 1.18.
 class AresResolver : public Resolver {
  public:
   explicit AresResolver(AresOptions options = {})
