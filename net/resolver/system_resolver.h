@@ -29,8 +29,8 @@ namespace rouse {
 // system is configured for, such as its files, name servers, LDAP and mDNS.
 //
 // A lookup occupies a thread until the system has answered, even after the
-// future was destroyed. The number of these threads is bounded, and no other
-// call runs on them: see `LookupHost()`, which also lists the errors.
+// future was destroyed. The number of these threads is bounded, and calls on
+// files do not use them: see `LookupHost()`, which also lists the errors.
 class SystemResolver : public Resolver {
  public:
   // Looks up on the threads that the current runtime has for lookups.
