@@ -94,7 +94,8 @@ Co<> Add(oneshot::Receiver<int> number, int& sum) {
 }
 
 Co<> SleepAndCount(absl::Duration duration, int& count) {
-  if ((co_await Sleep(duration)).ok()) ++count;
+  const absl::Status slept = co_await Sleep(duration);
+  if (slept.ok()) ++count;
 }
 
 TEST(TurnTest, WithoutATaskTheLoopMayWaitForEver) {
@@ -170,7 +171,8 @@ TEST(TurnTest, AClockThatAutoAdvancesNeedsNoWait) {
   int count = 0;
   auto sleeps = [&]() -> Co<> {
     for (int i = 0; i < 100; ++i) {
-      if ((co_await Sleep(absl::Hours(1))).ok()) ++count;
+      const absl::Status slept = co_await Sleep(absl::Hours(1));
+      if (slept.ok()) ++count;
     }
   };
   runtime.Spawn(std::move(sleeps)).Detach();

@@ -37,7 +37,8 @@ inline rouse::Co<> Answer(rouse::TcpStream stream, int& bytes,
     if (!size.ok() || *size == 0) co_return;
     const std::string_view data(buffer, *size);
     (void)co_await rouse::Sleep(absl::Milliseconds(1));
-    if (!(co_await stream.WriteAll(data)).ok()) co_return;
+    const absl::Status written = co_await stream.WriteAll(data);
+    if (!written.ok()) co_return;
     bytes += static_cast<int>(data.size());
     if (data.find('q') != data.npos) quit.Cancel();
   }
