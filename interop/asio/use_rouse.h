@@ -70,16 +70,19 @@ class UseRouse {
   constexpr explicit UseRouse(Kept kept) : kept_(std::move(kept)) {}
 
   // Returns a token that keeps `object` until the operation has ended, even if
-  // the future is destroyed before. For the owner of the operation's buffers:
+  // the future is destroyed before. For an owner of the operation's buffers and
+  // I/O object:
   //
-  //   auto buffer = std::make_shared<std::array<char, 1024>>();
-  //   co_await socket.async_read_some(asio::buffer(*buffer),
-  //                                   rouse::interop::use_rouse.Keep(buffer));
+  //   const auto session = std::make_shared<Session>(context);
+  //   auto read = session->socket.async_read_some(
+  //       asio::buffer(session->buffer),
+  //       rouse::interop::use_rouse.Keep(session));
   template <class T>
   UseRouse<std::decay_t<T>> Keep(T&& object) const {
     return UseRouse<std::decay_t<T>>(std::forward<T>(object));
   }
 
+  // Returns the object that the token keeps.
   Kept TakeKept() && { return std::move(kept_); }
 
  private:
@@ -109,12 +112,12 @@ class UseRouse {
 // Cancellation: destroying a pending future cancels the operation, by Asio's
 // cancellation slot (`cancellation_type::terminal`), on the executor of the I/O
 // object: at once if the caller runs in this executor, and soon otherwise. In
-// the second case, buffers must outlive the future, because the operation may
-// use them until it has ended: see `UseRouse::Keep()`. As Asio requires for
-// every cancellation, one thread must run the executor, or the executor must be
-// a strand. An operation whose initiation has no executor, or that does not
-// support cancellation, runs to its end, and its result is discarded. The I/O
-// object must exist at the cancellation: destroy the future first.
+// the second case, the I/O object and the buffers must outlive the future,
+// because the operation uses them until it has ended. Let `UseRouse::Keep()`
+// have an owner of both. As Asio requires for every cancellation, one thread
+// must run the executor, or the executor must be a strand. An operation whose
+// initiation has no executor, or that does not support cancellation, runs to
+// its end, and its result is discarded.
 //
 // Errors: those of the operation, by `AsioStatus()`; and kCancelled if the
 // handler was destroyed without a call, as happens when the `io_context` is

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -173,6 +174,22 @@ TEST(UseRouseTest, SeveralResultsAreATuple) {
   const absl::StatusOr<std::tuple<int, std::string>> two =
       BlockOn(AsyncTwo(io.context(), 7, use_rouse));
   EXPECT_THAT(two, IsOkAndHolds(std::make_tuple(7, std::string("text"))));
+}
+
+TEST(UseRouseTest, AResultTakesAUnitOfTheBudget) {
+  asio::io_context context;
+  CountingWaker waker;
+  Context cx(waker.waker());
+  uint32_t ready = 0;
+  for (;;) {
+    auto two = AsyncTwo(context, 1, use_rouse);
+    EXPECT_TRUE(two.Poll(cx).IsPending());
+    context.restart();
+    context.run();
+    if (two.Poll(cx).IsPending()) break;
+    ++ready;
+  }
+  EXPECT_EQ(ready, kBudgetPerPoll);
 }
 
 TEST(UseRouseTest, NothingBeginsBeforeTheFirstPoll) {

@@ -233,11 +233,13 @@ class [[nodiscard]] FutureSender {
     return {};
   }
 
+  // Returns the operation state for `receiver`.
   template <class R>
   internal::FutureOperation<L, F, std::decay_t<R>> connect(R&& receiver) && {
     return {std::move(runtime_), std::move(future_), std::forward<R>(receiver),
             where_};
   }
+  // Returns an operation state for `receiver` and a copy of the future.
   template <class R>
   internal::FutureOperation<L, F, std::decay_t<R>> connect(R&& receiver) const&
     requires std::copy_constructible<F>

@@ -7,6 +7,7 @@
 #include "rouse/interop/execution/from_sender.h"
 
 #include <atomic>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -237,6 +238,21 @@ TEST(FromSenderTest, ErrorsAreStatuses) {
           });
   EXPECT_THAT(BlockOn(FromSender<Library>(std::move(code))),
               StatusIs(absl::StatusCode::kUnavailable, HasSubstr("refused")));
+}
+
+// A task that awaits senders that are always ready lets others run.
+TEST(FromSenderTest, AResultTakesAUnitOfTheBudget) {
+  CountingWaker waker;
+  Context cx(waker.waker());
+  uint32_t ready = 0;
+  for (;;) {
+    auto sender = MakeSender<mini::set_value_t()>(
+        [](auto receiver) { mini::set_value_t()(std::move(receiver)); });
+    auto future = FromSender<Library>(std::move(sender));
+    if (future.Poll(cx).IsPending()) break;
+    ++ready;
+  }
+  EXPECT_EQ(ready, kBudgetPerPoll);
 }
 
 TEST(FromSenderTest, NothingBeginsBeforeTheFirstPoll) {

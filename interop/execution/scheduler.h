@@ -60,17 +60,21 @@ class [[nodiscard]] ScheduleSender {
   ScheduleSender(Handle runtime, std::source_location where)
       : runtime_(std::move(runtime)), where_(where) {}
 
+  // The form of C++26. Earlier forms use the type of this name's result.
   template <class Self, class... Envs>
   static consteval completion_signatures get_completion_signatures() {
     return {};
   }
 
+  // Returns an operation state for `receiver`.
   template <class R>
   internal::FutureOperation<L, Begin, std::decay_t<R>> connect(
       R&& receiver) const {
     return {runtime_, Begin(), std::forward<R>(receiver), where_};
   }
 
+  // Returns the environment, which answers the query for the scheduler on which
+  // the sender completes with a value.
   Env get_env() const noexcept { return Env(runtime_); }
 
  private:
@@ -98,6 +102,7 @@ class Scheduler {
     return ScheduleSender<L>(runtime_, where);
   }
 
+  // Returns the runtime in which the scheduler begins work.
   const Handle& runtime() const { return runtime_; }
 
   // Returns whether both schedulers begin work in the same runtime.
