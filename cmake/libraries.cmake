@@ -86,6 +86,7 @@ rouse_library(base_absl_vlog
 
 rouse_library(fs
   HEADERS
+    fs/backend.h
     fs/file.h
     fs/file_reader.h
     fs/file_writer.h

@@ -3,56 +3,133 @@
 
 #include "rouse/fs/file.h"
 
+#include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "rouse/fs/backend.h"
 #include "rouse/fs/metadata.h"
 #include "rouse/fs/operation.h"
 #include "rouse/fs/posix.h"
 #include "rouse/reactor/owned_fd.h"
+#include "rouse/scheduler/spawn_blocking.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse::fs {
+namespace {
+
+// Returns whether bytes of the page cache can be had without waiting. A read
+// with O_DIRECT waits for the device, whatever else was asked for.
+bool UsesCache(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  return flags >= 0 && (flags & O_DIRECT) == 0;
+}
+
+}  // namespace
+
+File::State::State(OwnedFd fd, std::string path)
+    : fd(std::move(fd)),
+      path(std::move(path)),
+      tries_cache(UsesCache(this->fd.get())) {}
+
+File::File(OwnedFd fd, std::string path, std::shared_ptr<Backend> backend)
+    : state_(std::make_shared<const State>(std::move(fd), std::move(path))),
+      backend_(std::move(backend)) {}
 
 Operation<File> File::Open(std::string path, OpenOptions options) {
+  const auto open = [](std::string path,
+                       OpenOptions options) -> absl::StatusOr<File> {
+    absl::StatusOr<OwnedFd> fd =
+        internal::OpenFd(path, options.flags_, options.mode_);
+    if (!fd.ok()) return std::move(fd).status();
+    return File(*std::move(fd), std::move(path), std::move(options.backend_));
+  };
   return Operation<File>(
-      [path = std::move(path), options]() mutable -> absl::StatusOr<File> {
-        absl::StatusOr<OwnedFd> fd =
-            internal::OpenFd(path, options.flags_, options.mode_);
-        if (!fd.ok()) return std::move(fd).status();
-        return File(*std::move(fd), std::move(path));
+      [open, path = std::move(path), options = std::move(options)]() mutable {
+        return open(std::move(path), std::move(options));
       });
 }
 
 Operation<std::string> File::ReadAt(uint64_t offset, size_t size) const {
+  // Relaxed: see `State`.
+  if (size > kMaxCachedRead ||
+      !state_->tries_cache.load(std::memory_order_relaxed)) {
+    return ReadElsewhere(offset, size);
+  }
+  using Read = Operation<std::string>;
+  return Read([file = *this, offset, size, elsewhere = std::optional<Read>()](
+                  Context& cx) mutable -> PollResult<Read::Result> {
+    if (!elsewhere.has_value()) {
+      PollResult<BudgetUnit> unit = PollProceed(cx);
+      if (unit.IsPending()) return kPending;
+      std::string bytes;
+      if (file.ReadCached(offset, size, bytes)) {
+        unit->MadeProgress(bytes.size());
+        return Read::Result(std::move(bytes));
+      }
+      elsewhere.emplace(file.ReadElsewhere(offset, size));
+    }
+    return elsewhere->Poll(cx);
+  });
+}
+
+bool File::ReadCached(uint64_t offset, size_t size, std::string& bytes) const {
+  // Otherwise whether a read fails would depend on the page cache.
+  if (backend_ == nullptr && scheduler::CurrentBlockingPool() == nullptr) {
+    return false;
+  }
+  const int error = internal::ReadCachedFdAt(fd(), offset, size, bytes);
+  // Filters of system calls answer with the last two. Any other error is found
+  // again by the call that may wait, and reported.
+  if (error == EOPNOTSUPP || error == ENOSYS || error == EPERM) {
+    // Relaxed: see `State`.
+    state_->tries_cache.store(false, std::memory_order_relaxed);
+  }
+  return error == 0;
+}
+
+Operation<std::string> File::ReadElsewhere(uint64_t offset, size_t size) const {
+  if (backend_ != nullptr) {
+    return backend_->ReadAt(WithoutBackend(), offset, size);
+  }
   return Operation<std::string>([file = *this, offset, size] {
     return internal::ReadFdAt(file.fd(), file.path(), offset, size);
   });
 }
 
 Operation<void> File::WriteAt(uint64_t offset, std::string data) const {
+  if (backend_ != nullptr) {
+    return backend_->WriteAt(WithoutBackend(), offset, std::move(data));
+  }
   return Operation<void>([file = *this, offset, data = std::move(data)] {
     return internal::WriteFdAt(file.fd(), file.path(), offset, data);
   });
 }
 
 Operation<void> File::Sync() const {
+  if (backend_ != nullptr) return backend_->Sync(WithoutBackend());
   return Operation<void>(
       [file = *this] { return internal::SyncFd(file.fd(), file.path()); });
 }
 
 Operation<void> File::SyncData() const {
+  if (backend_ != nullptr) return backend_->SyncData(WithoutBackend());
   return Operation<void>([file = *this] {
     while (fdatasync(file.fd()) != 0) {
       if (errno != EINTR) {

@@ -13,6 +13,9 @@
 //   co_await rouse::OrReturn(file.WriteAt(512, std::move(record)));
 //   co_await rouse::OrReturn(file.Sync());
 //
+// A read of bytes that the page cache has is ready at once, without another
+// thread. To have other operations made by io_uring, see uring/uring.h.
+//
 // To read or write a file from its beginning to its end, see file_reader.h and
 // file_writer.h; for whole files, see whole_file.h.
 
@@ -22,6 +25,7 @@
 #include <fcntl.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -33,6 +37,8 @@
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::fs {
+
+class Backend;
 
 // OpenOptions
 //
@@ -55,6 +61,12 @@ class OpenOptions {
   OpenOptions& Truncate() { return Flags(O_TRUNC); }
   // Makes each write go to the end of the file, whatever its offset.
   OpenOptions& Append() { return Flags(O_APPEND); }
+  // Has reads, writes and syncs of the file made by `backend` (backend.h)
+  // instead of the blocking pool. With null, the pool makes them.
+  OpenOptions& Via(std::shared_ptr<Backend> backend) {
+    backend_ = std::move(backend);
+    return *this;
+  }
   // Adds flags of open(2), such as `O_DIRECT` or `O_NOFOLLOW`.
   OpenOptions& Flags(int flags) {
     flags_ |= flags;
@@ -71,6 +83,7 @@ class OpenOptions {
 
   int flags_;
   mode_t mode_ = 0;
+  std::shared_ptr<Backend> backend_;
 };
 
 // Return options for a file that exists: only to be read, only to be written,
@@ -95,12 +108,22 @@ class File {
   static Operation<File> Open(std::string path,
                               OpenOptions options = ForReading());
 
-  // Takes over an open file. `path` appears in error messages.
-  File(OwnedFd fd, std::string path)
-      : state_(std::make_shared<const State>(
-            State{std::move(fd), std::move(path)})) {}
+  // The largest read that can be ready without another thread. A longer copy
+  // would delay other tasks by more than the other thread costs.
+  static constexpr size_t kMaxCachedRead = size_t{64} << 10;
+
+  // Takes over an open file. `path` appears in error messages. For `backend`,
+  // see `OpenOptions::Via()`.
+  File(OwnedFd fd, std::string path,
+       std::shared_ptr<Backend> backend = nullptr);
 
   // Reads `size` bytes at `offset`, or fewer if the file ends before.
+  //
+  // The first poll of a read of at most `kMaxCachedRead` bytes tries to copy
+  // the bytes from the page cache, in one system call, and takes units of the
+  // task's budget for them. If bytes are missing there, a thread or the back
+  // end reads them. Not tried with `O_DIRECT`, which would wait for the device,
+  // nor again on a file system that has refused it.
   Operation<std::string> ReadAt(uint64_t offset, size_t size) const;
 
   // Writes all of `data` at `offset`. After an error, a part may have been
@@ -138,13 +161,28 @@ class File {
 
  private:
   struct State {
+    State(OwnedFd fd, std::string path);
+
     OwnedFd fd;
     std::string path;
+    // False if reads do not try the page cache. Relaxed: a mere hint.
+    mutable std::atomic<bool> tries_cache;
   };
 
+  // Reads without a try of the page cache.
+  Operation<std::string> ReadElsewhere(uint64_t offset, size_t size) const;
+  // Returns whether `bytes` is the result of the read.
+  bool ReadCached(uint64_t offset, size_t size, std::string& bytes) const;
   Operation<void> Flock(int operation) const;
 
+  // Returns the file for its back end, which must not own itself.
+  File WithoutBackend() const { return File(state_); }
+
+  explicit File(std::shared_ptr<const State> state)
+      : state_(std::move(state)) {}
+
   std::shared_ptr<const State> state_;
+  std::shared_ptr<Backend> backend_;  // or null
 };
 
 }  // namespace rouse::fs

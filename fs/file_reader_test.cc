@@ -33,7 +33,7 @@ static_assert(AsyncBufRead<FileReader>);
 class FileReaderTest : public FsTest {
  protected:
   File Open(std::string_view name, OpenOptions options = ForUpdate().Create()) {
-    return Run(File::Open(Path(name), options)).value();
+    return Run(File::Open(Path(name), options.Via(backend_))).value();
   }
 };
 

@@ -43,10 +43,11 @@ using ::testing::HasSubstr;
 
 static_assert(Future<Operation<std::string>>);
 
+// With an I/O back end, this is a test of that back end: see fs_fixture.h.
 class OpenFileTest : public FsTest {
  protected:
   File Open(OpenOptions options = ForUpdate().Create()) {
-    return Run(File::Open(Path("a"), options)).value();
+    return Run(File::Open(Path("a"), options.Via(backend_))).value();
   }
 };
 
@@ -196,10 +197,68 @@ TEST_F(OpenFileTest, ACopyAndAnOperationKeepTheFileOpen) {
 TEST_F(OpenFileTest, AdoptsADescriptor) {
   Put("a", "abc");
   const File file(OwnedFd(open(Path("a").c_str(), O_RDONLY | O_CLOEXEC)),
-                  "my file");
+                  "my file", backend_);
   EXPECT_THAT(Run(file.ReadAt(1, 9)), IsOkAndHolds("bc"));
   EXPECT_THAT(Run(file.WriteAt(0, "x")),
               StatusIs(testing::_, HasSubstr("'my file'")));
+}
+
+// The path that the kernel takes does not matter: a thread reads what the page
+// cache cannot give.
+TEST_F(OpenFileTest, ReadsWhatIsNotInThePageCache) {
+  const std::string text(200'000, 'x');
+  Put("a", text);
+  const File file = Open();
+  EXPECT_THAT(Run(file.Sync()), IsOk());
+  for (int i = 0; i < 3; ++i) {
+    // The last page stays in the cache, or none does.
+    ASSERT_EQ(
+        posix_fadvise(file.fd(), 0, i == 0 ? 0 : 8192, POSIX_FADV_DONTNEED), 0);
+    EXPECT_THAT(Run(file.ReadAt(100, 30'000)),
+                IsOkAndHolds(text.substr(0, 30'000)));
+  }
+}
+
+TEST_F(OpenFileTest, ReadsOfTheCacheUseTheBudget) {
+  Put("a", "text");
+  const File file = Open();
+  const auto read_often = [&]() -> Co<> {
+    for (int i = 0; i < 1000; ++i) {
+      auto read = file.ReadAt(0, 4);
+      EXPECT_THAT(co_await std::move(read), IsOkAndHolds("text"));
+    }
+  };
+  CountingWaker waker;
+  {
+    auto reads = read_often();
+    EXPECT_TRUE(waker.Poll(reads).IsPending());
+    Run(std::move(reads));
+  }
+}
+
+TEST_F(OpenFileTest, PipesHaveNoOffsets) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const File reader(OwnedFd(ends[0]), "reader", backend_);
+  const File writer(OwnedFd(ends[1]), "writer", backend_);
+  EXPECT_THAT(Run(reader.ReadAt(0, 1)),
+              StatusIs(testing::_, HasSubstr("pread of 'reader'")));
+  EXPECT_THAT(Run(writer.WriteAt(0, "x")),
+              StatusIs(testing::_, HasSubstr("pwrite of 'writer'")));
+}
+
+TEST_F(OpenFileTest, EmptyReadsAndWritesHaveNoEffect) {
+  const File file = Open();
+  EXPECT_THAT(Run(file.ReadAt(5, 0)), IsOkAndHolds(""));
+  EXPECT_THAT(Run(file.WriteAt(5, "")), IsOk());
+  EXPECT_EQ(Get("a"), "");
+}
+
+TEST_F(OpenFileTest, ADirectoryCannotBeRead) {
+  const File file =
+      Run(File::Open(folder_, ForReading().Via(backend_))).value();
+  EXPECT_THAT(Run(file.ReadAt(0, 10)),
+              StatusIs(testing::_, HasSubstr("pread of '" + folder_ + "'")));
 }
 
 TEST_F(OpenFileTest, PollingAFinishedOperationIsAPanic) {
@@ -208,6 +267,15 @@ TEST_F(OpenFileTest, PollingAFinishedOperationIsAPanic) {
   const auto poll = [&]() -> Co<> { (void)co_await open; };
   Run(poll());
   EXPECT_PANIC((void)waker.Poll(open), "polled after it completed");
+  const File file = Open();
+  auto read = file.ReadAt(0, 1);
+  auto write = file.WriteAt(0, "x");
+  const auto moved_read = std::move(read);
+  const auto moved_write = std::move(write);
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_PANIC((void)waker.Poll(read), "was moved from");
+  EXPECT_PANIC((void)waker.Poll(write), "was moved from");
+  // NOLINTEND(bugprone-use-after-move)
 }
 
 TEST(FileWithoutRuntime, IsFailedPrecondition) {

@@ -5,8 +5,9 @@
 // File: fs_fixture.h
 // -----------------------------------------------------------------------------
 //
-// For tests of fs/: a runtime, and an empty directory that is removed at the
-// end.
+// For tests of fs/: a runtime, a back end, and an empty directory that is
+// removed at the end. A test of open files runs twice: //fs:file_test uses the
+// blocking pool, and //fs/uring:file_test is the same source with io_uring.
 
 #ifndef ROUSE_FS_FS_FIXTURE_H_
 #define ROUSE_FS_FS_FIXTURE_H_
@@ -17,16 +18,28 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "rouse/fs/backend.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 
 namespace rouse::fs {
+
+using BackendFactory = absl::StatusOr<std::shared_ptr<Backend>> (*)();
+
+// Returns the function that makes the back end of each test, or null for the
+// blocking pool. Set by the library //fs/uring:uring_fixture, before main().
+inline BackendFactory& TestBackend() {
+  static BackendFactory factory = nullptr;
+  return factory;
+}
 
 class FsTest : public ::testing::Test {
  protected:
@@ -34,6 +47,13 @@ class FsTest : public ::testing::Test {
     EXPECT_NE(mkdtemp(folder_.data()), nullptr);
   }
   ~FsTest() override { std::filesystem::remove_all(folder_); }
+
+  void SetUp() override {
+    if (TestBackend() == nullptr) return;
+    absl::StatusOr<std::shared_ptr<Backend>> backend = TestBackend()();
+    if (!backend.ok()) GTEST_SKIP() << backend.status();
+    backend_ = *std::move(backend);
+  }
 
   template <class F>
   auto Run(F&& future) {
@@ -62,6 +82,7 @@ class FsTest : public ::testing::Test {
   std::string folder_;
   Runtime runtime_ = Builder::CurrentThread().Build().value();
   const EnterGuard enter_ = runtime_.Enter();
+  std::shared_ptr<Backend> backend_;  // null for the blocking pool
 };
 
 }  // namespace rouse::fs

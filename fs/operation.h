@@ -13,9 +13,9 @@
 #ifndef ROUSE_FS_OPERATION_H_
 #define ROUSE_FS_OPERATION_H_
 
-#include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
@@ -33,9 +33,13 @@ namespace rouse::fs {
 //
 // A future of an `absl::StatusOr<T>`, or of an `absl::Status` if `T` is void.
 // The first poll gives the system calls to a thread of the current blocking
-// pool: in a task, the pool of its runtime. The operation owns all memory that
-// the calls use. Can be moved at any time, and polled by any thread, one at a
-// time. Polling a finished operation is a `Panic()`.
+// pool: in a task, the pool of its runtime. A read of an open file can be ready
+// in the first poll, without another thread: see `File::ReadAt()`. Calls of a
+// file that has a `Backend` go to the back end instead of the pool.
+//
+// The operation owns all memory that the calls use. Can be moved at any time,
+// and polled by any thread, one at a time. Polling a finished operation is a
+// `Panic()`.
 //
 // Cancellation: destroying an operation cancels calls that have not begun.
 // Calls that have begun run to their end, and their result is discarded, so a
@@ -55,28 +59,41 @@ class [[nodiscard(
   using Result =
       std::conditional_t<std::is_void_v<T>, absl::Status, absl::StatusOr<T>>;
 
-  // Makes an operation that calls `call` once.
-  explicit Operation(absl::AnyInvocable<Result() &&> call)
-      : call_(std::move(call)) {}
+  using Call = absl::AnyInvocable<Result() &&>;
+  using PollFunction = absl::AnyInvocable<PollResult<Result>(Context&)>;
+
+  // Makes an operation that calls `call` once, on a thread of the pool.
+  explicit Operation(Call call) : state_(std::move(call)) {}
+
+  // Makes an operation whose polls call `poll`, for a `Backend`. `poll` is not
+  // called again after it has been ready, and is destroyed with the operation.
+  explicit Operation(PollFunction poll) : state_(std::move(poll)) {}
 
   PollResult<Result> Poll(Context& cx) {
-    if (!handle_.has_value()) {
-      if (call_ == nullptr) {
-        Panic("fs::Operation was polled after it completed");
-      }
+    if (auto* const poll = std::get_if<PollFunction>(&state_)) {
+      if (*poll == nullptr) PanicWithoutCall();
+      PollResult<Result> result = (*poll)(cx);
+      if (result.IsReady()) state_.template emplace<std::monostate>();
+      return result;
+    }
+    if (auto* const call = std::get_if<Call>(&state_)) {
+      Call taken = std::move(*call);
+      if (taken == nullptr) PanicWithoutCall();
+      state_.template emplace<std::monostate>();
       scheduler::BlockingPool* const pool = scheduler::CurrentBlockingPool();
       if (pool == nullptr) {
-        call_ = nullptr;
         return Result(absl::FailedPreconditionError(
             "fs: this thread has no blocking pool; await file operations in a "
             "task, or inside Runtime::BlockOn"));
       }
-      handle_.emplace(pool->Spawn(std::exchange(call_, nullptr)));
+      state_.template emplace<Handle>(pool->Spawn(std::move(taken)));
     }
-    PollResult<Result> result = handle_->Poll(cx);
+    auto* const handle = std::get_if<Handle>(&state_);
+    if (handle == nullptr) PanicWithoutCall();
+    PollResult<Result> result = handle->Poll(cx);
     if (result.IsPending()) return kPending;
-    const bool was_cancelled = handle_->was_cancelled();
-    handle_.reset();
+    const bool was_cancelled = handle->was_cancelled();
+    state_.template emplace<std::monostate>();
     if (was_cancelled) {
       return Result(
           absl::UnavailableError("fs: the blocking pool has been shut down"));
@@ -85,8 +102,16 @@ class [[nodiscard(
   }
 
  private:
-  absl::AnyInvocable<Result() &&> call_;  // null from the first poll on
-  std::optional<AbortOnDropHandle<Result>> handle_;
+  using Handle = AbortOnDropHandle<Result>;
+
+  [[noreturn]] static void PanicWithoutCall() {
+    Panic(
+        "fs::Operation was polled after it completed or was moved from; call "
+        "the function again");
+  }
+
+  // Not begun, begun on the pool, made by a back end, or finished.
+  std::variant<Call, Handle, PollFunction, std::monostate> state_;
 };
 
 }  // namespace rouse::fs

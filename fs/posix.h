@@ -32,11 +32,19 @@ absl::Status PathError(int error, std::string_view call, std::string_view path);
 // off.
 absl::Status CheckPath(std::string_view path);
 
+// Returns InvalidArgument if no file has `size` bytes at `offset`.
+absl::Status CheckOffset(uint64_t offset, uint64_t size, std::string_view path);
+
 absl::StatusOr<OwnedFd> OpenFd(const std::string& path, int flags, mode_t mode);
 
 // Reads until `size` bytes are read, or the file ends.
 absl::StatusOr<std::string> ReadFdAt(int fd, const std::string& path,
                                      uint64_t offset, size_t size);
+// Reads like `ReadFdAt()`, but only what is in the page cache, and never waits
+// for the storage device. Returns 0 if `bytes` is the whole result. Otherwise
+// `bytes` is worth nothing, and the result is an errno: EAGAIN if something is
+// not in the cache, another number if the call failed.
+int ReadCachedFdAt(int fd, uint64_t offset, size_t size, std::string& bytes);
 // Writes all of `data`, at the position of the open file or at `offset`.
 absl::Status WriteFd(int fd, const std::string& path, std::string_view data);
 absl::Status WriteFdAt(int fd, const std::string& path, uint64_t offset,
