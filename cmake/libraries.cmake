@@ -95,6 +95,8 @@ rouse_library(fs
     fs/paths.h
     fs/posix.h
     fs/read_dir.h
+    fs/watch/watcher.h
+    fs/watcher.h
     fs/whole_file.h
   SOURCES
     fs/file.cc
@@ -103,11 +105,13 @@ rouse_library(fs
     fs/paths.cc
     fs/posix.cc
     fs/read_dir.cc
+    fs/watch/watcher.cc
     fs/whole_file.cc
   DEPS
     absl::any_invocable
     absl::cleanup
     absl::core_headers
+    absl::flat_hash_map
     absl::log
     absl::span
     absl::status

@@ -39,6 +39,7 @@ CLOSURES = {
     "//fs:operation": "base 20, waker 3, future 7, timer 2, scheduler 16, fs 1, absl 105",
     "//fs:paths": "base 20, waker 3, future 7, reactor 1, timer 2, scheduler 16, fs 4, absl 105",
     "//fs:read_dir": "base 20, waker 3, future 7, reactor 1, timer 2, scheduler 16, fs 3, absl 105",
+    "//fs:watcher": "base 23, waker 6, future 7, reactor 23, timer 2, scheduler 16, fs 4, absl 117",
     "//fs:whole_file": "base 20, waker 3, future 7, reactor 1, timer 2, scheduler 16, fs 3, absl 105",
     "//future/adapters:chunks": "future 7, base 3, waker 1, absl 23",
     "//future/adapters:enumerate": "future 7, base 3, waker 1, absl 23",

@@ -5,6 +5,7 @@
 // tests that run them.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,9 +17,13 @@
 #include "gtest/gtest.h"
 #include "rouse/fs/file.h"
 #include "rouse/fs/file_reader.h"
+#include "rouse/fs/watcher.h"
 #include "rouse/fs/whole_file.h"
 #include "rouse/future/co.h"
+#include "rouse/future/join.h"
 #include "rouse/future/or_return.h"
+#include "rouse/future/stream.h"
+#include "rouse/future/yield.h"
 #include "rouse/io/read_line.h"
 #include "rouse/runtime/runtime.h"
 
@@ -76,6 +81,44 @@ TEST(FilesExamples, Streams) {
   EXPECT_THAT(runtime.BlockOn(CountLines(path)), IsOkAndHolds(3));
   EXPECT_THAT(runtime.BlockOn(CountLines(path + ".no")),
               StatusIs(absl::StatusCode::kNotFound));
+}
+
+// -----------------------------------------------------------------------------
+// Changes
+
+// Waits until `WriteFileAtomically()` makes the file, and returns its contents.
+rouse::Co<absl::StatusOr<std::string>> ReadOnceMade(std::string directory,
+                                                    std::string name) {
+  auto create = rouse::fs::Watcher::Create();
+  auto watcher = co_await rouse::OrReturn(std::move(create));
+  auto add = watcher.Add(directory, rouse::fs::WatchKind::kMovedTo);
+  co_await rouse::OrReturn(add);
+  for (;;) {
+    auto read = rouse::fs::ReadFile(absl::StrCat(directory, "/", name));
+    absl::StatusOr<std::string> text = co_await std::move(read);
+    if (!absl::IsNotFound(text.status())) co_return text;
+    // Any event is a reason to look again, even `kOverflow`.
+    auto next = rouse::Next(watcher);
+    std::optional<absl::StatusOr<rouse::fs::WatchEvent>> event =
+        co_await std::move(next);
+    if (!event.has_value()) co_return absl::AbortedError("no more events");
+    if (!event->ok()) co_return event->status();
+  }
+}
+
+TEST(FilesExamples, Changes) {
+  rouse::Runtime runtime = rouse::Builder::CurrentThread().Build().value();
+  const std::string directory = testing::TempDir();
+  auto read = ReadOnceMade(directory, "made");
+  const auto write = [&]() -> rouse::Co<absl::Status> {
+    co_await rouse::Yield();
+    co_return co_await rouse::fs::WriteFileAtomically(directory + "/made",
+                                                      "text");
+  };
+  auto both = rouse::Join(std::move(read), write());
+  const auto [text, written] = runtime.BlockOn(std::move(both));
+  EXPECT_THAT(written, IsOk());
+  EXPECT_THAT(text, IsOkAndHolds("text"));
 }
 
 }  // namespace
