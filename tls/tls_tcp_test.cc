@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
@@ -44,6 +45,14 @@
 #include "rouse/tls/tls_connector.h"
 #include "rouse/tls/tls_stream.h"
 #include "rouse/tls/tls_version.h"
+
+#ifdef ABSL_HAVE_THREAD_SANITIZER
+// ThreadSanitizer does not see the atomic counts of references inside the
+// system's OpenSSL, and takes the last `free()` for a race.
+extern "C" const char* __tsan_default_suppressions() {
+  return "called_from_lib:libcrypto.so\ncalled_from_lib:libssl.so\n";
+}
+#endif
 
 namespace rouse {
 namespace {
