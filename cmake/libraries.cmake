@@ -364,6 +364,7 @@ rouse_library(io
 
 rouse_library(net
   HEADERS
+    net/ares/ares_options.h
     net/by_name.h
     net/evented_base.h
     net/ip_options.h
@@ -371,6 +372,11 @@ rouse_library(net
     net/peer_credentials.h
     net/pipe.h
     net/pipe_io.h
+    net/resolver/caching_resolver.h
+    net/resolver/host_port.h
+    net/resolver/resolver.h
+    net/resolver/static_resolver.h
+    net/resolver/system_resolver.h
     net/socket/datagram_base.h
     net/socket/listener_base.h
     net/socket/socket.h
@@ -415,6 +421,11 @@ rouse_library(net
     net/lookup_host.cc
     net/pipe.cc
     net/pipe_io.cc
+    net/resolver/caching_resolver.cc
+    net/resolver/host_port.cc
+    net/resolver/resolver.cc
+    net/resolver/static_resolver.cc
+    net/resolver/system_resolver.cc
     net/socket/datagram_base.cc
     net/socket/listener_base.cc
     net/socket/socket.cc
@@ -442,6 +453,7 @@ rouse_library(net
   DEPS
     absl::cleanup
     absl::core_headers
+    absl::flat_hash_map
     absl::function_ref
     absl::inlined_vector
     absl::span
@@ -454,6 +466,7 @@ rouse_library(net
     rouse::io
     rouse::reactor
     rouse::scheduler
+    rouse::sync
     rouse::timer
     rouse::waker
 )
@@ -1059,6 +1072,13 @@ rouse_library(timer
     rouse::base
     rouse::future
     rouse::waker
+)
+
+rouse_library(tls
+  HEADERS
+    tls/tls_version.h
+  DEPS
+    rouse::base
 )
 
 rouse_library(waker
