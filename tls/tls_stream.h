@@ -64,7 +64,8 @@ class TlsHandshake;
 // that stream takes only a part, the `TlsStream` keeps the rest, at most a
 // record of 16 KiB. The rest is sent by the next write, by `Flush()`, by
 // `Shutdown()`, or by a read that waits. A task that writes and then reads the
-// answer therefore need not flush; any other task should.
+// answer therefore need not flush; any other task should. If a pending write in
+// one task is destroyed while another task reads, a task must call `Flush()`.
 //
 // # The end of the stream
 //
@@ -100,9 +101,9 @@ class TlsHandshake;
 //
 // # Cost
 //
-// A connection allocates some 20 KiB for the library's state. Buffers of 16 KiB
-// exist only while bytes are on their way. Each poll takes one unit of the
-// task's budget, and a write a further unit for each 4 KiB.
+// An idle connection takes some 25 KB, most of them the library's state.
+// Buffers of 16 KiB exist only while bytes are on their way. Each poll takes
+// one unit of the task's budget, and a write a further unit for each 4 KiB.
 template <class S>
 class TlsStream {
  public:

@@ -371,6 +371,22 @@ TEST_P(TlsStreamTest, AReaderDoesNotTakeTheWakeOfAWriter) {
   EXPECT_THAT(*reader.Poll(read), IsOkAndHolds(6));
 }
 
+TEST_P(TlsStreamTest, AReadSendsTheRestAfterAWriteOfTheTaskWasDestroyed) {
+  auto [client, server] = Connected();
+  client.stream().faults()->allowance = 10;
+  ASSERT_THAT(Run(WriteAll(client, "question")), IsOk());
+  {
+    auto write = Write(client, "destroyed");
+    EXPECT_TRUE(Poll(write).IsPending());
+  }
+  char buffer[16];
+  auto read = Read(client, absl::MakeSpan(buffer));
+  EXPECT_TRUE(Poll(read).IsPending());
+  client.stream().Allow(1000);
+  EXPECT_TRUE(Poll(read).IsPending());
+  EXPECT_THAT(ReadSome(server), IsOkAndHolds("question"));
+}
+
 TEST_P(TlsStreamTest, AWriterThatLeavesBytesHasTheWaitingReaderSendThem) {
   CountingWaker reader;
   auto [client, server] = Connected();
@@ -454,6 +470,21 @@ TEST_P(TlsStreamTest, AnExceptionOfTheStreamPassesThroughTheLibrary) {
   }
   ASSERT_THAT(Run(WriteAll(server, "unharmed")), IsOk());
   EXPECT_THAT(ReadSome(client), IsOkAndHolds("unharmed"));
+}
+
+TEST_P(TlsStreamTest, NothingIsWrittenAfterAnExceptionOfAWrite) {
+  auto [client, server] = Connected();
+  {
+    // The duplex has no room, and clones the waker, which throws.
+    const std::string all(1 << 16, 'x');
+    ASSERT_THAT(Run(Write(server.stream().inner(), all)), IsOk());
+    CountingWaker throwing;
+    throwing.OnClone([] { throw 7; });
+    auto write = Write(server, "aaaa");
+    EXPECT_THROW((void)throwing.Poll(write), int);
+  }
+  // The library still has the record of "aaaa".
+  EXPECT_THAT(Run(Write(server, "bbbb")), StatusIs(absl::StatusCode::kAborted));
 }
 #endif
 
@@ -552,6 +583,16 @@ TEST_P(TlsStreamTest, UpdatesKeys) {
   ASSERT_THAT(Run(WriteAll(client, "second")), IsOk());
   EXPECT_THAT(ReadSome(server), IsOkAndHolds("firstsecond"));
   Exchange(client, server);
+  // A shutdown sends the update first, and the reader's answer to the peer's
+  // update does not follow close_notify.
+  EXPECT_THAT(client.UpdateKeys(), IsOk());
+  EXPECT_THAT(Run(Shutdown(client)), IsOk());
+  EXPECT_THAT(ReadSome(server), IsOkAndHolds(""));
+  EXPECT_THAT(server.UpdateKeys(), IsOk());
+  ASSERT_THAT(Run(WriteAll(server, "last")), IsOk());
+  const int writes = client.stream().faults()->writes;
+  EXPECT_THAT(ReadSome(client), IsOkAndHolds("last"));
+  EXPECT_EQ(client.stream().faults()->writes, writes);
 }
 
 TEST_P(TlsStreamTest, AnIdleConnectionWorksAfterItsBuffersAreFreed) {

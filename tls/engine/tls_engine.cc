@@ -36,6 +36,18 @@ using Size = absl::StatusOr<size_t>;
 // Number of bytes of data in the largest record.
 constexpr size_t kRecord = 16384;
 
+// Number of bytes that the library receives in one poll at most, while nothing
+// but messages for the library itself arrive.
+constexpr size_t kMostWithoutResult = 64 << 10;
+
+// Number of bytes of answers that wait for a peer that does not read.
+constexpr size_t kMostAnswers = 64 << 10;
+
+absl::Status StreamThrew() {
+  return absl::AbortedError(
+      "the stream below a TLS connection threw an exception during a write");
+}
+
 // Number of bytes that one `PollWrite()` takes at most.
 constexpr size_t kMostInOneWrite = 4 * kRecord;
 
@@ -73,7 +85,28 @@ class TlsEngine::Operation {
   // Has the library use only bytes that it already has.
   void StopReading() { can_read_ = false; }
 
-  FirstException& exception() { return exception_; }
+  // Counts bytes that the library has received. Returns whether the library has
+  // received so many without a result that other tasks should run first.
+  bool HasReceivedMuch() const { return received_ >= kMostWithoutResult; }
+  void AddReceived(size_t size) { received_ += size; }
+
+  // Runs `f` for the library. Keeps an exception, and returns -1 then.
+  template <class F>
+  int Call(F f) {
+    int result = -1;
+    // The library must not see errors that the stream's own code leaves.
+    ERR_set_mark();
+    bool returned = false;
+    exception_.Catch([&] {
+      result = f();
+      returned = true;
+    });
+    threw_ = threw_ || !returned;
+    ERR_pop_to_mark();
+    return result;
+  }
+  bool threw() const { return threw_; }
+  void Rethrow() { exception_.Rethrow(); }
 
  private:
   TlsEngine& engine_;
@@ -81,6 +114,8 @@ class TlsEngine::Operation {
   Context& cx_;
   const Kind kind_;
   bool can_read_ = true;
+  bool threw_ = false;
+  size_t received_ = 0;
   FirstException exception_;
 };
 
@@ -151,9 +186,15 @@ absl::Status TlsEngine::SetHost(std::string_view host) {
   if (absl::ConsumePrefix(&name, "[")) absl::ConsumeSuffix(&name, "]");
   // The interface of a link-local address is not in a certificate, and neither
   // is the dot after a complete name.
-  name = name.substr(0, name.find('%'));
+  if (const size_t interface = name.find('%');
+      interface != std::string_view::npos &&
+      IsIpAddress(std::string(name.substr(0, interface)))) {
+    name = name.substr(0, interface);
+  }
   absl::ConsumeSuffix(&name, ".");
-  if (name.empty() || name.find('\0') != std::string_view::npos) {
+  // The library would take a name with a dot in front for all names below it.
+  if (name.empty() || name.front() == '.' ||
+      name.find('\0') != std::string_view::npos) {
     return absl::InvalidArgumentError(
         absl::StrCat("TlsConnector::Connect: \"", host,
                      "\" is not a host; pass the name or the IP address that "
@@ -166,7 +207,8 @@ absl::Status TlsEngine::SetHost(std::string_view host) {
     set = X509_VERIFY_PARAM_set1_ip_asc(checks, host_.c_str()) == 1;
   } else {
     X509_VERIFY_PARAM_set_hostflags(checks,
-                                    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+                                    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
+                                        X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     set =
         X509_VERIFY_PARAM_set1_host(checks, host_.data(), host_.size()) == 1 &&
         SSL_set_tlsext_host_name(ssl_, host_.c_str()) == 1;
@@ -197,24 +239,20 @@ const BIO_METHOD* TlsEngine::BioFunctions() {
 int TlsEngine::BioRead(BIO* bio, char* buffer, int size) {
   BIO_clear_retry_flags(bio);
   auto& engine = *static_cast<TlsEngine*>(BIO_get_data(bio));
-  int result = -1;
-  if (engine.operation_ == nullptr) return result;
-  engine.operation_->exception().Catch([&] {
-    result =
-        engine.Receive(bio, absl::MakeSpan(buffer, static_cast<size_t>(size)));
+  if (engine.operation_ == nullptr) return -1;
+  return engine.operation_->Call([&] {
+    return engine.Receive(bio,
+                          absl::MakeSpan(buffer, static_cast<size_t>(size)));
   });
-  return result;
 }
 
 int TlsEngine::BioWrite(BIO* bio, const char* data, int size) {
   BIO_clear_retry_flags(bio);
   auto& engine = *static_cast<TlsEngine*>(BIO_get_data(bio));
-  int result = -1;
-  if (engine.operation_ == nullptr) return result;
-  engine.operation_->exception().Catch([&] {
-    result = engine.Send(std::string_view(data, static_cast<size_t>(size)));
+  if (engine.operation_ == nullptr) return -1;
+  return engine.operation_->Call([&] {
+    return engine.Send(std::string_view(data, static_cast<size_t>(size)));
   });
-  return result;
 }
 
 long TlsEngine::BioControl(BIO* bio, int command, long, void*) {
@@ -234,6 +272,17 @@ int TlsEngine::Receive(BIO* bio, absl::Span<char> buffer) {
     BIO_set_retry_read(bio);
     return -1;
   }
+  if (operation.HasReceivedMuch()) {
+    operation.cx().Yield();
+    BIO_set_retry_read(bio);
+    return -1;
+  }
+  if (operation.kind() == Kind::kRead &&
+      output_.size() - sent_ > kMostAnswers) {
+    read_failure_ = absl::AbortedError(absl::StrCat(
+        Peer(), " demands answers, but does not read the answers"));
+    return -1;
+  }
   PollResult<Size> read =
       operation.transport().PollRead(operation.cx(), buffer);
   if (read.IsPending()) {
@@ -245,6 +294,7 @@ int TlsEngine::Receive(BIO* bio, absl::Span<char> buffer) {
     return -1;
   }
   if (**read == 0) stream_ended_ = true;
+  operation.AddReceived(**read);
   return static_cast<int>(**read);
 }
 
@@ -252,8 +302,9 @@ int TlsEngine::Send(std::string_view data) {
   Operation& operation = *operation_;
   const int size = static_cast<int>(data.size());
   if (operation.kind() == Kind::kRead) {
-    // Nothing more can be sent, but bytes can still be received.
-    if (write_failure_.ok()) output_.append(data);
+    // After an error or close_notify, nothing more can be sent, but bytes can
+    // still be received.
+    if (write_failure_.ok() && !is_closed_) output_.append(data);
     return size;
   }
   if (output_.empty()) {
@@ -277,9 +328,10 @@ int TlsEngine::OnCertificate(int ok, X509_STORE_CTX* store) {
       X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto& engine = *static_cast<TlsEngine*>(SSL_get_app_data(ssl));
   if (engine.operation_ == nullptr) return 0;
-  engine.operation_->exception().Catch([&] {
+  engine.operation_->Call([&] {
     engine.certificate_failure_ =
         CertificateError(store, engine.Peer(), engine.context_->end());
+    return 0;
   });
   return 0;
 }
@@ -310,7 +362,7 @@ std::string TlsEngine::Peer() const {
 
 absl::Status TlsEngine::Fail(int result) {
   // If the stream threw, the library has not failed.
-  operation_->exception().Rethrow();
+  operation_->Rethrow();
   if (SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ &&
       operation_->kind() != Kind::kWrite) {
     return absl::OkStatus();
@@ -365,12 +417,21 @@ PollResult<absl::Status> TlsEngine::PollSend(const TlsTransport& transport,
 void TlsEngine::SendForReader(const TlsTransport& transport, Context& cx,
                               size_t had_output) {
   if (ABSL_PREDICT_TRUE(output_.empty())) return;
-  if (writer_.waits) {
+  // If the task of the writer is also the task of this reader, its waker serves
+  // both, and the write may have been destroyed.
+  if (writer_.waits && !writer_.waker.WillWake(cx.waker())) {
     if (output_.size() > had_output) writer_.Wake();
     return;
   }
-  // A writer finds the error, if any, in `write_failure_`.
-  (void)PollSend(transport, cx);
+  // A writer finds the error, if any, in `write_failure_`. The caller must get
+  // the bytes of the read even if the stream throws.
+  FirstException dropped;
+  bool returned = false;
+  dropped.Catch([&] {
+    (void)PollSend(transport, cx);
+    returned = true;
+  });
+  if (!returned) write_failure_ = StreamThrew();
 }
 
 PollResult<absl::Status> TlsEngine::PollHandshake(const TlsTransport& transport,
@@ -487,7 +548,10 @@ Size TlsEngine::WriteRecords(Operation& operation,
     const int result =
         SSL_write(ssl_, data.data(), static_cast<int>(data.size()));
     if (result <= 0) {
-      operation.exception().Rethrow();
+      // The library has encrypted the data, and would send that record instead
+      // of the next data.
+      if (operation.threw()) write_failure_ = StreamThrew();
+      operation.Rethrow();
       // A failure of the stream concerns only this direction.
       if (write_failure_.ok()) write_failure_ = Fail(result);
       ERR_clear_error();
@@ -557,10 +621,17 @@ PollResult<absl::Status> TlsEngine::PollShutdown(const TlsTransport& transport,
   writer_.waits = false;
   if (!is_closed_ && failure_.ok() && write_failure_.ok()) {
     Operation operation(*this, transport, cx, Kind::kWrite);
+    // Sends what `UpdateKeys()` has left.
+    if (SSL_in_init(ssl_) != 0) (void)SSL_do_handshake(ssl_);
     // 0 means that the peer has not closed its direction yet.
     if (SSL_shutdown(ssl_) < 0) {
-      operation.exception().Rethrow();
-      if (write_failure_.ok()) write_failure_ = Fail(-1);
+      if (operation.threw()) write_failure_ = StreamThrew();
+      operation.Rethrow();
+      if (write_failure_.ok()) {
+        write_failure_ = absl::AbortedError(
+            absl::StrCat("close_notify for ", Peer(),
+                         " cannot be sent: ", TakeLibraryWords()));
+      }
     }
     ERR_clear_error();
     is_closed_ = true;

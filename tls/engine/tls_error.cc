@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -66,7 +67,7 @@ std::string Quoted(const std::vector<std::string>& names) {
   constexpr size_t kMost = 8;
   std::vector<std::string> quoted;
   for (size_t i = 0; i < std::min(names.size(), kMost); ++i) {
-    quoted.push_back(absl::StrCat("\"", names[i], "\""));
+    quoted.push_back(absl::StrCat("\"", absl::CHexEscape(names[i]), "\""));
   }
   if (names.size() > kMost) {
     quoted.push_back(absl::StrCat("and ", names.size() - kMost, " more"));
@@ -144,14 +145,6 @@ std::vector<std::string> CertificateNames(X509* certificate) {
         result.push_back(AddressText(TextOf(name->d.iPAddress)));
       }
     }
-  }
-  if (!result.empty()) return result;
-  const X509_NAME* subject = X509_get_subject_name(certificate);
-  const int index = X509_NAME_get_index_by_NID(const_cast<X509_NAME*>(subject),
-                                               NID_commonName, -1);
-  if (index >= 0) {
-    result.emplace_back(
-        TextOf(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, index))));
   }
   return result;
 }

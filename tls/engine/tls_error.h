@@ -45,8 +45,8 @@ absl::Status TakeLibraryError(const TlsErrorContext& context);
 // thread, and empties the queue.
 std::string TakeLibraryWords();
 
-// Returns the DNS names and IP addresses of `certificate`. A certificate
-// without any has its common name instead.
+// Returns the DNS names and IP addresses of `certificate`, but not the common
+// name, for which many authorities have no rules.
 std::vector<std::string> CertificateNames(X509* certificate);
 
 // Returns the subject of `certificate`, such as "CN=example.com,O=Example".

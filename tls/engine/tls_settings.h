@@ -84,9 +84,8 @@ class TlsBuilder {
     return self();
   }
 
-  // Trusts the authorities whose certificates `pem` contains. The certificate
-  // of a peer is also trusted if `pem` contains the certificate: for example,
-  // a self-signed certificate.
+  // Trusts the authorities whose certificates `pem` contains. A self-signed
+  // certificate of a peer is trusted if `pem` contains the certificate.
   Self& AddRoots(std::string pem) {
     settings_.roots.emplace_back(std::move(pem), false);
     return self();
