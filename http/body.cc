@@ -62,6 +62,7 @@ PollResult<absl::StatusOr<size_t>> Body::PollRead(Context& cx,
   using Result = absl::StatusOr<size_t>;
   if (source_ != nullptr) {
     PollResult<Result> size = source_->PollRead(cx, buffer);
+    if (size.IsReady() && size->ok()) taken_ += **size;
     if (size.IsReady() && size->ok() && **size == 0 && !buffer.empty()) {
       Headers trailers = source_->TakeTrailers();
       if (!trailers.empty()) this->trailers() = std::move(trailers);

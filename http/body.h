@@ -18,6 +18,7 @@
 #ifndef ROUSE_HTTP_BODY_H_
 #define ROUSE_HTTP_BODY_H_
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -188,12 +189,22 @@ class Body {
     return source_ == nullptr ? std::optional<uint64_t>(text_.size()) : size_;
   }
 
+  // Returns the number of bytes that have not been read, if known in advance. A
+  // message with this body has this length.
+  std::optional<uint64_t> unread_size() const {
+    if (source_ == nullptr) return text().size();
+    if (!size_.has_value()) return std::nullopt;
+    return *size_ - std::min<uint64_t>(taken_, *size_);
+  }
+
   // Reads as `AsyncRead` requires.
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer);
 
   // Reads all bytes to the end. Returns ResourceExhausted if the body has more
-  // than `limit` bytes, and otherwise the errors of reading. Destroying the
+  // than `limit` bytes, and otherwise the errors of reading. The limit is the
+  // caller's own: a handler that should answer with 413 checks for the error,
+  // because a handler's error is answered with 500. Destroying the
   // future loses the bytes read so far. The body must outlive the future.
   Co<absl::StatusOr<std::string>> ReadAll(size_t limit)
       ABSL_ATTRIBUTE_LIFETIME_BOUND;
@@ -211,12 +222,14 @@ class Body {
       : source_(std::move(source)), size_(size) {}
   bool is_text() const { return source_ == nullptr; }
   std::string_view text() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return std::string_view(text_).substr(taken_);
+    // A body that was moved from has no text, but may have been read.
+    return std::string_view(text_).substr(
+        std::min<uint64_t>(taken_, text_.size()));
   }
 
  private:
   std::string text_;
-  size_t taken_ = 0;                              // number of bytes of `text_`
+  uint64_t taken_ = 0;                            // number of bytes read
   std::unique_ptr<internal::BodySource> source_;  // null for text
   std::optional<uint64_t> size_;                  // of `source_`
   std::unique_ptr<Headers> trailers_;             // null if there are none

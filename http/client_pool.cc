@@ -36,7 +36,11 @@ Co<> Reap(std::weak_ptr<ClientPool> weak) {
     }
     if (!next.has_value()) co_return;
     const SleepResult slept = co_await SleepUntil(*next);
-    if (!slept.ok()) co_return;
+    if (slept.ok()) continue;
+    // The runtime has ended. A pool that lives on needs another reaper.
+    const std::shared_ptr<ClientPool> pool = weak.lock();
+    if (pool != nullptr) pool->EndReaper();
+    co_return;
   }
 }
 
@@ -64,18 +68,20 @@ std::shared_ptr<Semaphore> ClientPool::Permits(const std::string& origin) {
 std::unique_ptr<ClientConnection> ClientPool::TakeIdle(
     const std::string& origin) {
   const Instant now = Now();
-  std::vector<std::unique_ptr<ClientConnection>> closed_after_unlock;
+  // Both are closed after the unlock.
+  std::vector<std::unique_ptr<ClientConnection>> expired;
+  std::unique_ptr<ClientConnection> newest;
   const ThreadMutexLock lock(&mu_);
   const auto found = origins_.find(origin);
   if (found == origins_.end() || found->second.idle.empty()) return nullptr;
   auto& idle = found->second.idle;
-  std::unique_ptr<ClientConnection> newest = std::move(idle.back());
+  newest = std::move(idle.back());
   idle.pop_back();
   --idle_;
   if (newest->idle_since + options_.idle_timeout > now) return newest;
   // The others are older.
-  closed_after_unlock.swap(idle);
-  idle_ -= closed_after_unlock.size();
+  expired.swap(idle);
+  idle_ -= expired.size();
   return nullptr;
 }
 
@@ -102,6 +108,11 @@ void ClientPool::Return(const std::string& origin,
   if (starts_reaper) {
     Spawn(Reap(weak_from_this()), {.name = "http client: idle"}).Detach();
   }
+}
+
+void ClientPool::EndReaper() {
+  const ThreadMutexLock lock(&mu_);
+  has_reaper_ = false;
 }
 
 size_t ClientPool::idle_connections() const {

@@ -55,6 +55,8 @@ class ClientPool : public std::enable_shared_from_this<ClientPool> {
   // next connection will be, or nothing if no connection is idle; the caller is
   // then no longer the pool's reaper.
   std::optional<Instant> CloseExpired();
+  // Notes that the caller is no longer the pool's reaper.
+  void EndReaper();
 
  private:
   struct PerOrigin {

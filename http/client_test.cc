@@ -8,11 +8,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
@@ -34,6 +36,7 @@
 #include "rouse/http/url.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/read.h"
+#include "rouse/io/read_exact.h"
 #include "rouse/io/write_all.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_listener.h"
@@ -556,6 +559,95 @@ TEST(Client, CancellingClosesTheConnection) {
   runtime.BlockOn(run);
 }
 
+TEST(Client, DoesNotKeepATunnel) {
+  Runtime runtime = PausedRuntime();
+  TestClient test(Always("HTTP/1.1 200 OK\r\n\r\n"));
+  const auto run = [&]() -> Co<> {
+    absl::StatusOr<Request> request = Request::To("CONNECT", "http://a/");
+    request->target = "b:1";
+    const absl::StatusOr<Response> response =
+        co_await test.client().Send(*std::move(request));
+    EXPECT_THAT(response.status(), StatusIs(absl::StatusCode::kUnimplemented));
+  };
+  runtime.BlockOn(run);
+  EXPECT_EQ(test.client().idle_connections(), 0);
+}
+
+TEST(Client, DoesNotKeepAConnectionThatItHasClosed) {
+  Runtime runtime = PausedRuntime();
+  TestClient test(Always("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+  const auto run = [&]() -> Co<> {
+    absl::StatusOr<Request> request = Request::To("GET", "http://a/");
+    EXPECT_THAT(request->headers.Set("Connection", "close"), IsOk());
+    EXPECT_THAT(co_await test.client().Send(*std::move(request)), IsOk());
+  };
+  runtime.BlockOn(run);
+  EXPECT_EQ(test.client().idle_connections(), 0);
+}
+
+TEST(Client, SaysUnavailableIfTheServerClosesWithinTheRequest) {
+  Runtime runtime = PausedRuntime();
+  const auto serve = [](DuplexStream server, size_t) -> Co<> {
+    (void)co_await ReadHead(server);
+  };
+  TestClient test(serve);
+  const auto run = [&]() -> Co<> {
+    absl::StatusOr<Request> request = Request::To("POST", "http://a/");
+    request->body = std::string(100'000, 'x');
+    const absl::StatusOr<Response> response =
+        co_await test.client().Send(*std::move(request));
+    EXPECT_THAT(response.status(),
+                StatusIs(absl::StatusCode::kUnavailable,
+                         HasSubstr("did not take the request")));
+  };
+  runtime.BlockOn(run);
+}
+
+TEST(Client, SendsTheUnreadPartOfABody) {
+  Runtime runtime = PausedRuntime();
+  TestClient test(ServeEcho);
+  const auto run = [&]() -> Co<> {
+    absl::StatusOr<Request> request = Request::To("POST", "http://a/");
+    request->body = "hello";
+    char bytes[2];
+    EXPECT_THAT((co_await ReadExact(request->body, absl::MakeSpan(bytes))),
+                IsOk());
+    absl::StatusOr<Response> response =
+        co_await test.client().Send(*std::move(request));
+    EXPECT_THAT(co_await response->body.ReadAll(100),
+                IsOkAndHolds("POST a / llo"));
+    EXPECT_EQ(co_await Fetch(test.client(), "http://a/"), "200 GET a / ");
+  };
+  runtime.BlockOn(run);
+}
+
+// The time that the request's own body takes is not the server's.
+TEST(Client, WaitsForTheBodyOfItsRequest) {
+  Runtime runtime = PausedRuntime();
+  TestClient test(ServeEcho);
+  const auto slow = []() -> Gen<std::string> {
+    co_yield "a";
+    co_await Sleep(absl::Seconds(25));
+    co_yield "b";
+    co_await Sleep(absl::Seconds(25));
+  };
+  const auto send = [&]() -> Co<std::string> {
+    absl::StatusOr<Request> request = Request::To("POST", "http://a/");
+    request->body = Body::FromStream(slow());
+    absl::StatusOr<Response> response =
+        co_await test.client().Send(*std::move(request));
+    if (!response.ok()) co_return response.status().ToString();
+    co_return *co_await response->body.ReadAll(100);
+  };
+  const auto run = [&]() -> Co<> {
+    JoinHandle<std::string> sending = Spawn(send);
+    co_await Advance(absl::Minutes(1));
+    EXPECT_TRUE(sending.IsFinished());
+    EXPECT_EQ(*co_await sending, "POST a / ab");
+  };
+  runtime.BlockOn(run);
+}
+
 TEST(ClientAndServer, TalkOverTcp) {
   absl::StatusOr<Runtime> runtime =
       Builder::MultiThread().WorkerThreads(2).Build();
@@ -577,6 +669,50 @@ TEST(ClientAndServer, TalkOverTcp) {
     options.stop.Cancel();
     const absl::Status served = co_await serving;
     EXPECT_THAT(served, IsOk());
+    co_return absl::OkStatus();
+  };
+  EXPECT_THAT(runtime->BlockOn(run), IsOk());
+}
+
+// Reads `body` until it ends, or until the response was sent.
+Co<> ReadOn(Body body) {
+  char bytes[100];
+  for (;;) {
+    const absl::StatusOr<size_t> size =
+        co_await Read(body, absl::MakeSpan(bytes));
+    if (!size.ok()) {
+      EXPECT_THAT(size.status(), StatusIs(absl::StatusCode::kCancelled));
+    }
+    if (!size.ok() || *size == 0) co_return;
+  }
+}
+
+// Other threads read the bodies while the connection goes on.
+TEST(ClientAndServer, ReadBodiesInOtherTasks) {
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread().WorkerThreads(3).Build();
+  const auto run = []() -> Co<absl::Status> {
+    TcpListener listener =
+        co_await OrReturn(TcpListener::Bind(SocketAddr::Localhost(0)));
+    const std::string url =
+        absl::StrCat("http://", co_await OrReturn(listener.local_addr()), "/");
+    const auto handler = [](Request request) {
+      Spawn(ReadOn(std::move(request.body))).Detach();
+      return Response::Text("fine");
+    };
+    ServerOptions options;
+    JoinHandle<absl::Status> serving =
+        Spawn(Serve(std::move(listener), handler, options));
+    const Client client;
+    for (int i = 0; i < 200; ++i) {
+      Request request = co_await OrReturn(Request::To("POST", url));
+      request.body = std::string(5000, 'x');
+      Response response = co_await OrReturn(client.Send(std::move(request)));
+      EXPECT_EQ(response.status, 200);
+      EXPECT_THAT(co_await response.body.ReadAll(100), IsOkAndHolds("fine"));
+    }
+    options.stop.Cancel();
+    EXPECT_THAT(co_await serving, IsOk());
     co_return absl::OkStatus();
   };
   EXPECT_THAT(runtime->BlockOn(run), IsOk());
@@ -646,6 +782,29 @@ TEST(Serve, CallsAFunctionForEachConnectionFirst) {
     (void)co_await serving;
   });
 }
+
+#ifdef ABSL_HAVE_EXCEPTIONS
+TEST(Serve, SurvivesAFunctionThatThrows) {
+  WithListener([](TcpListener listener, std::string url) -> Co<> {
+    int handshakes = 0;
+    const auto connected =
+        [](TcpStream stream) -> Co<absl::StatusOr<ByteStream>> {
+      co_return ByteStream(std::move(stream));
+    };
+    const auto secure = [&](TcpStream stream) {
+      if (++handshakes == 1) throw std::runtime_error("no key");
+      return connected(std::move(stream));
+    };
+    JoinHandle<absl::Status> serving =
+        Spawn(ServeSecured(std::move(listener), secure, &Echo));
+    const Client client;
+    EXPECT_THAT(co_await Fetch(client, url), HasSubstr("UNAVAILABLE"));
+    EXPECT_THAT(co_await Fetch(client, url), HasSubstr("200 GET"));
+    serving.Abort();
+    (void)co_await serving;
+  });
+}
+#endif  // ABSL_HAVE_EXCEPTIONS
 
 TEST(Serve, LimitsConnections) {
   WithListener([](TcpListener listener, std::string url) -> Co<> {

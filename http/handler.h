@@ -45,6 +45,10 @@ inline constexpr bool kGivesResponse<T> = ResponseOrStatus<FutureOutput<T>>;
 //
 // Satisfied by a callable that takes a `Request`, and returns a `Response` or
 // an `absl::StatusOr<Response>`, or a future of either, such as a `Co`.
+//
+// A callable that returns a future must take the request by value, because a
+// reference would dangle when the future is polled. The compiler rejects a
+// `const Request&`, but cannot detect a `Request&&`.
 template <class H>
 concept RequestHandler =
     std::invocable<H&, Request> &&
@@ -63,7 +67,7 @@ class Handler {
   virtual ~Handler() = default;
 
   // Returns a future of the response. The handler must outlive the future.
-  virtual AnyFuture<absl::StatusOr<Response>> Handle(Request request) = 0;
+  virtual AnyFuture<absl::StatusOr<Response>> Handle(Request&& request) = 0;
 };
 
 // Makes a `StatusOr` of a future's response.
@@ -89,8 +93,12 @@ class HandlerOf final : public Handler {
  public:
   explicit HandlerOf(H handler) : handler_(std::move(handler)) {}
 
-  AnyFuture<absl::StatusOr<Response>> Handle(Request request) override {
+  AnyFuture<absl::StatusOr<Response>> Handle(Request&& request) override {
     using Result = std::invoke_result_t<H&, Request>;
+    static_assert(
+        ResponseOrStatus<Result> || !std::invocable<H&, const Request&>,
+        "a handler that returns a future must take the Request by "
+        "value: a reference would dangle");
     if constexpr (ResponseOrStatus<Result>) {
       return Ready(absl::StatusOr<Response>(handler_(std::move(request))));
     } else if constexpr (std::same_as<FutureOutput<Result>, Response>) {

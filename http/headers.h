@@ -8,10 +8,9 @@
 // `Headers` holds the header fields of an HTTP message, or its trailers:
 //
 //   http::Headers headers{{"Content-Type", "text/plain"}};
-//   co_await rouse::OrReturn(headers.Set("X-User", name));  // text from
-//   outside if (std::optional<std::string_view> type =
-//   headers.Get("content-type")) ... for (auto [name, value] : headers)
-//   LOG(INFO) << name << ": " << value;
+//   co_await rouse::OrReturn(headers.Set("X-User", name));
+//   if (headers.Get("content-type") == "text/plain") ...
+//   for (auto [name, value] : headers) LOG(INFO) << name << ": " << value;
 
 #ifndef ROUSE_HTTP_HEADERS_H_
 #define ROUSE_HTTP_HEADERS_H_

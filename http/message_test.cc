@@ -106,6 +106,23 @@ TEST(Body, HasTrailers) {
   EXPECT_EQ(moved.trailers().Get("checksum"), "1");
 }
 
+TEST(Body, KnowsHowMuchIsUnread) {
+  Body text = "hello";
+  EXPECT_EQ(text.unread_size(), 5);
+  EXPECT_THAT(All(text), IsOkAndHolds("hello"));
+  EXPECT_EQ(text.size(), 5);
+  EXPECT_EQ(text.unread_size(), 0);
+  const Body moved = std::move(text);
+  EXPECT_EQ(moved.text(), "");
+  EXPECT_EQ(text.text(), "");  // NOLINT(bugprone-use-after-move)
+  Cursor<std::string> reader("some bytes");
+  Body source = Body::FromReader(std::move(reader), 10);
+  EXPECT_EQ(source.unread_size(), 10);
+  EXPECT_THAT(All(source), IsOkAndHolds("some bytes"));
+  EXPECT_EQ(source.unread_size(), 0);
+  EXPECT_EQ(Body::FromStream(Words()).unread_size(), std::nullopt);
+}
+
 TEST(ByteStream, HoldsAStreamOrRefersToOne) {
   auto [client, server] = Duplex(100);
   ByteStream owner(std::move(client));

@@ -40,7 +40,8 @@ std::string_view StatusText(int status);
 // `Content-Length`, `Transfer-Encoding`, `Connection` and `Keep-Alive` are left
 // out, with these exceptions: "Connection: close" ends the connection after the
 // response; `Connection` is sent with status 101; and `Content-Length` is sent
-// with a response to HEAD, and with status 304, if the body is empty.
+// with a response to HEAD, and with status 304, if the body is empty. A body is
+// not sent with status 204 or 304, nor to HEAD.
 struct Response {
   // Takes over the connection, after the response with status 101 (or 200 to
   // CONNECT) has been sent. The stream begins with bytes that were received

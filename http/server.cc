@@ -41,12 +41,13 @@ Co<std::unique_ptr<Io>> Secure(AnyFuture<absl::StatusOr<ByteStream>> stream,
   absl::StatusOr<ByteStream> secured =
       co_await Timeout(timeout, CatchException(std::move(stream)));
   if (!secured.ok()) {
-    LOG(ERROR) << "http: the connection from " << peer << ": "
-               << (TimedOut(secured.status())
-                       ? absl::DeadlineExceededError(
-                             absl::StrCat("the handshake took longer than ",
-                                          absl::FormatDuration(timeout)))
-                       : secured.status());
+    LOG_EVERY_N_SEC(ERROR, 1)
+        << "http: the connection from " << peer << ": "
+        << (TimedOut(secured.status())
+                ? absl::DeadlineExceededError(
+                      absl::StrCat("the handshake took longer than ",
+                                   absl::FormatDuration(timeout)))
+                : secured.status());
     co_return nullptr;
   }
   co_return (*std::move(secured)).IntoIo();
@@ -63,10 +64,16 @@ Co<> Run(AcceptedConnection accepted, std::shared_ptr<Handler> handler,
   (co_await connection).IgnoreError();
 }
 
+// Logs what only a lack of memory, or a mistake in this package, can cause.
+void LogUnexpected(const absl::Status& ended) {
+  if (!ended.ok()) LOG(ERROR) << "http: a connection has failed: " << ended;
+}
+
 Co<> Drain(JoinSet<void>& connections) {
   for (;;) {
     const std::optional<absl::Status> ended = co_await connections.Next();
     if (!ended.has_value()) co_return;
+    LogUnexpected(*ended);
   }
 }
 
@@ -83,10 +90,13 @@ Co<absl::Status> ServeAccepted(std::unique_ptr<Acceptor> acceptor,
   absl::Status result;
   JoinSet<void> connections;
   while (!stop.IsCancelled()) {
-    while (connections.TryNext().has_value()) {
+    while (std::optional<absl::Status> ended = connections.TryNext()) {
+      LogUnexpected(*ended);
     }
     if (connections.size() >= most) {
-      (void)co_await stop.RunUntilCancelled(connections.Next());
+      // The result is an optional of an optional.
+      const auto ended = co_await stop.RunUntilCancelled(connections.Next());
+      if (ended.has_value() && ended->has_value()) LogUnexpected(**ended);
       continue;
     }
     auto poll = [&acceptor](Context& cx) { return acceptor->PollAccept(cx); };

@@ -24,6 +24,7 @@
 #define ROUSE_HTTP_SERVER_H_
 
 #include <concepts>
+#include <exception>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -32,8 +33,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/future/any_future.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/catch_exception.h"
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/ready.h"
@@ -120,8 +123,18 @@ class AcceptorOf final : public Acceptor {
           std::move(peer)));
     } else {
       using F = std::invoke_result_t<Secure&, decltype(std::move(stream))>;
-      return Result(AcceptedConnection(
-          SecuredFuture<F>(secure_(std::move(stream))), std::move(peer)));
+      // An exception concerns this connection, and not the listener.
+      ROUSE_TRY {
+        return Result(AcceptedConnection(
+            SecuredFuture<F>(secure_(std::move(stream))), peer));
+      }
+      ROUSE_CATCH_ALL {
+        return Result(AcceptedConnection(
+            Ready(
+                absl::StatusOr<ByteStream>(::rouse::internal::ExceptionToStatus(
+                    std::current_exception()))),
+            std::move(peer)));
+      }
     }
   }
 
@@ -143,13 +156,15 @@ Co<absl::Status> ServeStream(ByteStream stream,
 //
 // Accepts connections from `listener`, a `TcpListener` or a `UnixListener`, and
 // answers their requests by `handler`. Each connection is a task of the current
-// runtime, so that `handler` runs on several threads at once. A coroutine of
-// `handler` must not outlive `Serve()`'s future by other means.
+// runtime, so that `handler` runs on several threads at once. `handler`
+// lives until its last future has been destroyed.
 //
 // Requests of one connection are answered one after another, in their order. A
 // request that breaks the rules of HTTP, or exceeds a limit, is answered with
 // 400, 408, 413, 417, 431, 501 or 505 and a line of text, and ends its
-// connection; `handler` is not called.
+// connection. `handler` is not called, unless only the body is at fault: then
+// reading the body gives an error. A handler that exceeds `request_timeout` is
+// destroyed, and the answer is 503.
 //
 // If `handler` returns an error or throws an exception, the answer is 500, or
 // the answer to the failure of the request's body if that failed, and the error
@@ -180,7 +195,8 @@ Co<absl::Status> Serve(L listener, H handler, ServerOptions options = {}) {
 // accepted. The result is a future of `absl::StatusOr` of a stream that models
 // `AsyncRead` and `AsyncWrite`: TLS, for example. The future runs in the task
 // of the connection, for at most `options.header_timeout`. If the future gives
-// an error, the connection is closed, and the error is logged.
+// an error, the connection is closed, and the error is logged, at most once a
+// second.
 template <class L, class Secure, RequestHandler H>
 Co<absl::Status> ServeSecured(L listener, Secure secure, H handler,
                               ServerOptions options = {}) {

@@ -51,13 +51,15 @@ struct ServerOptions {
   // unless the handler gives another; a response ends with the connection.
   absl::Duration progress_timeout = absl::Seconds(30);
   // Most time from the end of a request's header to the end of the response.
-  // The handler's future is then destroyed, and the answer is 408 if the
-  // request has not fully arrived, and otherwise 503.
+  // The handler's future is then destroyed, and the answer is 408 if it waits
+  // for the body, and otherwise 503. Set this limit if clients are not trusted:
+  // a body of 1 MiB that arrives byte by byte makes progress for a year.
   absl::Duration request_timeout = absl::InfiniteDuration();
 
   // Lets a client end its side of the connection and still wait for the
   // response. By default the handler's future is destroyed when the client
-  // closes the connection while the future waits.
+  // closes the connection while the future waits, unless a part of the
+  // request's body is unread.
   bool allow_half_close = false;
 
   // When cancelled: no connection is accepted any more, connections between

@@ -5,6 +5,7 @@
 
 #include "rouse/http/server.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,6 +28,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/gen.h"
 #include "rouse/future/or_return.h"
+#include "rouse/future/select.h"
 #include "rouse/future/yield.h"
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
@@ -47,6 +49,8 @@
 #include "rouse/sync/oneshot.h"
 #include "rouse/testing/paused_time.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse::http {
 namespace {
@@ -769,6 +773,319 @@ TEST(ServeConnection, GivesTheConnectionToConnect) {
   };
   EXPECT_EQ(Answers(handler, "CONNECT b:1 HTTP/1.1\r\nHost: b:1\r\n\r\n").text,
             "HTTP/1.1 200 OK\r\n\r\ntunnel");
+}
+
+// ---- Messages whose length could be wrong.
+
+TEST(ServeConnection, SendsTheUnreadPartOfABody) {
+  const auto handler = [](Request request) -> Co<absl::StatusOr<Response>> {
+    char bytes[2];
+    co_await OrReturn(ReadExact(request.body, absl::MakeSpan(bytes)));
+    if (request.path() == "/all") {
+      co_await OrReturn(request.body.ReadAll(100));
+    }
+    Response response;
+    response.body = std::move(request.body);
+    co_return response;
+  };
+  const auto post = [](std::string_view path) {
+    return absl::StrCat(
+        "POST ", path,
+        " HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello");
+  };
+  const std::string input =
+      absl::StrCat(post("/all"), post("/part"), post("/all"));
+  // The body arrives with the header, or after it.
+  for (const size_t step : {size_t{1}, size_t{1000}}) {
+    EXPECT_EQ(Answers(handler, input, ServerOptions(), step).text,
+              "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+              "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nllo"
+              "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+  }
+}
+
+TEST(ServeConnection, WakesAReaderOfTheBodyAfterTheResponse) {
+  Runtime runtime = PausedRuntime();
+  const auto run = []() -> Co<> {
+    std::pair<DuplexStream, DuplexStream> ends = Duplex(1000);
+    std::optional<JoinHandle<absl::Status>> reading;
+    const auto read = [](Body body) -> Co<absl::Status> {
+      char bytes[2];
+      co_return (co_await Read(body, absl::MakeSpan(bytes))).status();
+    };
+    const auto handler = [&](Request request) -> Co<Response> {
+      reading.emplace(Spawn(read(std::move(request.body))));
+      // The other task now waits for the body.
+      co_await Sleep(absl::Seconds(1));
+      co_return Response::Text("early");
+    };
+    ServerOptions options;
+    options.progress_timeout = absl::InfiniteDuration();
+    JoinHandle<absl::Status> serving =
+        Spawn(ServeConnection(std::move(ends.second), handler, options));
+    EXPECT_THAT(co_await WriteAll(ends.first,
+                                  "POST / HTTP/1.1\r\nHost: x\r\n"
+                                  "Content-Length: 5\r\n\r\n"),
+                IsOk());
+    co_await Advance(absl::Seconds(2));
+    EXPECT_TRUE(reading->IsFinished());
+    EXPECT_THAT(co_await *reading, StatusIs(absl::StatusCode::kCancelled));
+    // The connection goes on behind the body.
+    EXPECT_THAT(co_await WriteAll(ends.first, absl::StrCat("hello", kLast)),
+                IsOk());
+    co_await Advance(absl::Seconds(2));
+    std::string text;
+    EXPECT_THAT(co_await ReadToEnd(ends.first, text), IsOk());
+    EXPECT_EQ(WithoutDate(text),
+              absl::StrCat(Answer("200 OK", "early"),
+                           Answer("200 OK", "early", kClose)));
+    ends.first.ShutdownWrite().IgnoreError();
+    (void)co_await serving;
+  };
+  runtime.BlockOn(run);
+}
+
+TEST(ServeConnection, GivesNoConnectionAwayWithinABody) {
+  const auto handler = [](Request request) {
+    Response response(101);
+    response.upgrade = [body = std::make_shared<Body>(std::move(request.body))](
+                           ByteStream) -> Co<> { co_return; };
+    return response;
+  };
+  for (const size_t step : {size_t{1}, size_t{1000}}) {
+    EXPECT_THAT(Answers(handler,
+                        "GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\n"
+                        "Upgrade: x\r\nContent-Length: 5\r\n\r\nhello",
+                        ServerOptions(), step)
+                    .text,
+                StartsWith("HTTP/1.1 500 "));
+  }
+  EXPECT_THAT(Answers(handler,
+                      "GET / HTTP/1.0\r\nConnection: upgrade\r\n"
+                      "Upgrade: x\r\n\r\n")
+                  .text,
+              StartsWith("HTTP/1.1 500 "));
+}
+
+TEST(ServeConnection, NeedsAnUpgradeForConnect) {
+  const auto handler = [](const Request& request) {
+    EXPECT_EQ(request.headers.Get("Host"), "b:1");
+    return Response::Text("hello", request.headers.Has("No") ? 403 : 200);
+  };
+  EXPECT_THAT(
+      Answers(handler, "CONNECT b:1 HTTP/1.1\r\nHost: a:1\r\n\r\n").text,
+      StartsWith("HTTP/1.1 500 "));
+  EXPECT_THAT(
+      Answers(handler, "CONNECT b:1 HTTP/1.1\r\nHost: a:1\r\nNo: 1\r\n\r\n")
+          .text,
+      StartsWith("HTTP/1.1 403 "));
+}
+
+TEST(ServeConnection, LimitsTheTimeOfABodyThatIsDiscarded) {
+  Runtime runtime = PausedRuntime();
+  const auto run = []() -> Co<> {
+    std::pair<DuplexStream, DuplexStream> ends = Duplex(1000);
+    const auto handler = [](const Request&) { return Response::Text("early"); };
+    JoinHandle<absl::Status> serving =
+        Spawn(ServeConnection(std::move(ends.second), handler));
+    EXPECT_THAT(co_await WriteAll(ends.first,
+                                  "POST / HTTP/1.1\r\nHost: x\r\n"
+                                  "Content-Length: 1000\r\n\r\n"),
+                IsOk());
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_THAT(co_await WriteAll(ends.first, "x"), IsOk());
+      co_await Advance(absl::Seconds(14));
+    }
+    EXPECT_FALSE(serving.IsFinished());
+    co_await Advance(absl::Seconds(3));
+    EXPECT_TRUE(serving.IsFinished());
+    EXPECT_THAT(co_await serving,
+                StatusIs(absl::StatusCode::kDeadlineExceeded));
+  };
+  runtime.BlockOn(run);
+}
+
+// A stream that must be flushed, as TLS must. The flush is pending as often as
+// `pending` says, and wakes the task each time except for the last. If
+// `pending` is negative, the flush is always pending.
+class Flushed {
+ public:
+  using Waiter = DuplexStream::Waiter;
+
+  Flushed(DuplexStream stream, int pending)
+      : stream_(std::move(stream)), pending_(pending) {}
+
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer,
+                                              Waiter* waiter = nullptr) {
+    return stream_.PollRead(cx, buffer, waiter);
+  }
+  PollResult<absl::StatusOr<size_t>> PollWrite(Context&, std::string_view data,
+                                               Waiter* = nullptr) {
+    kept_ += data;
+    return absl::StatusOr<size_t>(data.size());
+  }
+  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
+      Context& cx, absl::Span<const std::string_view> parts,
+      Waiter* waiter = nullptr) {
+    return PollWrite(cx, parts[0], waiter);
+  }
+  PollResult<absl::Status> PollFlush(Context& cx) {
+    if (pending_ < 0) return kPending;
+    if (pending_ > 0) {
+      if (--pending_ > 0) cx.waker().WakeByRef();
+      return kPending;
+    }
+    while (!kept_.empty()) {
+      auto size = stream_.PollWrite(cx, kept_);
+      if (size.IsPending()) return kPending;
+      if (!size->ok()) return size->status();
+      kept_.erase(0, **size);
+    }
+    return absl::OkStatus();
+  }
+  PollResult<absl::Status> PollShutdown(Context& cx) {
+    return stream_.PollShutdown(cx);
+  }
+
+ private:
+  DuplexStream stream_;
+  std::string kept_;
+  int pending_;
+};
+
+TEST(ServeConnection, FlushesWhatIsSentBeforeABody) {
+  Runtime runtime = PausedRuntime();
+  const auto run = []() -> Co<> {
+    std::pair<DuplexStream, DuplexStream> ends = Duplex(1000);
+    const auto handler = [](Request request) -> Co<absl::StatusOr<Response>> {
+      // Polls again after the flush was pending.
+      const auto first = co_await SelectBiased(request.body.ReadAll(10),
+                                               Sleep(absl::Seconds(1)));
+      EXPECT_EQ(first.index(), 1);
+      co_return Response::Text(co_await OrReturn(request.body.ReadAll(10)));
+    };
+    JoinHandle<absl::Status> serving =
+        Spawn(ServeConnection(Flushed(std::move(ends.second), 1), handler));
+    EXPECT_THAT(co_await WriteAll(ends.first,
+                                  "POST / HTTP/1.1\r\nHost: x\r\nExpect: "
+                                  "100-continue\r\nContent-Length: 2\r\n"
+                                  "Connection: close\r\n\r\n"),
+                IsOk());
+    co_await Advance(absl::Seconds(2));
+    std::string go_on(25, ' ');
+    EXPECT_THAT((co_await ReadExact(ends.first, absl::MakeSpan(go_on))),
+                IsOk());
+    EXPECT_EQ(go_on, "HTTP/1.1 100 Continue\r\n\r\n");
+    EXPECT_THAT(co_await WriteAll(ends.first, "hi"), IsOk());
+    std::string text;
+    EXPECT_THAT(co_await ReadToEnd(ends.first, text), IsOk());
+    EXPECT_EQ(WithoutDate(text), Answer("200 OK", "hi", kClose));
+    ends.first.ShutdownWrite().IgnoreError();
+    (void)co_await serving;
+  };
+  runtime.BlockOn(run);
+}
+
+TEST(ServeConnection, LimitsTheTimeOfAFlush) {
+  Runtime runtime = PausedRuntime();
+  const auto run = []() -> Co<> {
+    std::pair<DuplexStream, DuplexStream> ends = Duplex(1000);
+    const auto one_item = []() -> Gen<std::string> {
+      co_yield "x";
+      co_await Sleep(absl::Hours(1));
+    };
+    const auto handler = [&one_item](const Request&) {
+      Response response;
+      response.body = Body::FromStream(one_item());
+      return response;
+    };
+    JoinHandle<absl::Status> serving =
+        Spawn(ServeConnection(Flushed(std::move(ends.second), -1), handler));
+    EXPECT_THAT(co_await WriteAll(ends.first, kGet), IsOk());
+    co_await Advance(absl::Seconds(29));
+    EXPECT_FALSE(serving.IsFinished());
+    co_await Advance(absl::Seconds(2));
+    EXPECT_TRUE(serving.IsFinished());
+    EXPECT_THAT(co_await serving,
+                StatusIs(absl::StatusCode::kDeadlineExceeded));
+  };
+  runtime.BlockOn(run);
+}
+
+TEST(ServeConnection, FinishesAContinueThatWasSentInPart) {
+  Runtime runtime = PausedRuntime();
+  const auto run = []() -> Co<> {
+    std::pair<DuplexStream, DuplexStream> ends = Duplex(10);
+    const auto handler = [](Request request) -> Co<absl::StatusOr<Response>> {
+      const auto first = co_await SelectBiased(request.body.ReadAll(10),
+                                               Sleep(absl::Seconds(1)));
+      EXPECT_EQ(first.index(), 1);
+      co_return Response::Text("no", 403);
+    };
+    JoinHandle<absl::Status> serving =
+        Spawn(ServeConnection(std::move(ends.second), handler));
+    JoinHandle<void> sending =
+        Spawn(SendInSteps(ends.first,
+                          "POST / HTTP/1.1\r\nHost: x\r\nExpect: "
+                          "100-continue\r\nContent-Length: 2\r\n\r\n",
+                          10));
+    co_await Advance(absl::Seconds(2));
+    std::string text;
+    EXPECT_THAT(co_await ReadToEnd(ends.first, text), IsOk());
+    EXPECT_EQ(WithoutDate(text),
+              absl::StrCat("HTTP/1.1 100 Continue\r\n\r\n",
+                           Answer("403 Forbidden", "no", kClose)));
+    (void)co_await sending;
+    (void)co_await serving;
+  };
+  runtime.BlockOn(run);
+}
+
+// Requests that have arrived together do not keep other tasks from running.
+TEST(ServeConnection, LetsOthersRunBetweenPipelinedRequests) {
+  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
+  const auto run = []() -> Co<> {
+    constexpr int kRequests = 2000;
+    std::pair<DuplexStream, DuplexStream> ends = Duplex(1 << 20);
+    std::string input;
+    for (int i = 0; i < kRequests; ++i) absl::StrAppend(&input, kGet);
+    EXPECT_THAT(co_await WriteAll(ends.first, input), IsOk());
+    int handled = 0;
+    const auto handler = [&handled](const Request&) {
+      ++handled;
+      return Response::Text("x");
+    };
+    ServerOptions options;
+    options.max_header_bytes = 1 << 20;
+    JoinHandle<absl::Status> serving =
+        Spawn(ServeConnection(std::move(ends.second), handler, options));
+    int longest = 0;
+    while (handled < kRequests) {
+      const int before = handled;
+      co_await Yield();
+      longest = std::max(longest, handled - before);
+    }
+    EXPECT_LE(longest, 500);
+    serving.Abort();
+    (void)co_await serving;
+  };
+  runtime->BlockOn(run);
+}
+
+TEST(ServeConnection, KeepsAnErrorOfTheHandlerToItself) {
+  const auto handler = [](Request request) -> Co<absl::StatusOr<Response>> {
+    if ((co_await request.body.ReadAll(100)).ok()) co_return Response();
+    co_return absl::InternalError("secret detail");
+  };
+  const std::string text =
+      Answers(handler,
+              "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked"
+              "\r\n\r\nxyz\r\n")
+          .text;
+  EXPECT_THAT(text, StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(text, HasSubstr("the size of a chunk is not a number"));
+  EXPECT_THAT(text, Not(HasSubstr("secret")));
 }
 
 }  // namespace

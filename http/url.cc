@@ -3,6 +3,7 @@
 
 #include "rouse/http/url.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -18,11 +19,20 @@
 namespace rouse::http {
 namespace {
 
-bool IsHostChar(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return absl::ascii_isalnum(byte) ||
-         std::string_view("-._~!$&'()*+;=%").find(c) != std::string_view::npos;
+constexpr std::array<bool, 256> MakeHostTable() {
+  std::array<bool, 256> table = {};
+  for (int c = '0'; c <= '9'; ++c) table[c] = true;
+  for (int c = 'a'; c <= 'z'; ++c) table[c] = true;
+  for (int c = 'A'; c <= 'Z'; ++c) table[c] = true;
+  for (const char c : std::string_view("-._~!$&'()*+;=%")) {
+    table[static_cast<unsigned char>(c)] = true;
+  }
+  return table;
 }
+
+constexpr std::array<bool, 256> kHostChar = MakeHostTable();
+
+bool IsHostChar(char c) { return kHostChar[static_cast<unsigned char>(c)]; }
 
 bool IsAddressChar(char c) {
   const auto byte = static_cast<unsigned char>(c);

@@ -108,8 +108,12 @@ Answer AllNotes(Notes& notes, http::Request request) {
   if (request.method != "POST") {
     co_return http::Response::Text("use GET or POST\n", 405);
   }
-  std::string text = co_await rouse::OrReturn(request.body.ReadAll(kMaxNote));
-  const int id = notes.Add(std::move(text));
+  absl::StatusOr<std::string> text = co_await request.body.ReadAll(kMaxNote);
+  if (absl::IsResourceExhausted(text.status())) {
+    co_return http::Response::Text("a note has at most 4096 bytes\n", 413);
+  }
+  co_await rouse::OrReturn(text.status());
+  const int id = notes.Add(*std::move(text));
   http::Response response =
       http::Response::Json(absl::StrCat("{\"id\": ", id, "}\n"), 201);
   co_await rouse::OrReturn(

@@ -71,7 +71,9 @@ class HttpServerTest(unittest.TestCase):
         self.assertIn(b"\r\nContent-Length: 6\r\n", head)
         self.assertTrue(head.endswith(b"\r\n\r\n"))
         self.assertEqual(self.curl(notes, "/", "--http1.0"), b"hello\n")
-        self.assertEqual(notes.stop(), (8,))
+        sent = ("--data-binary", "@-")
+        self.assertEqual(self.status(notes, "/notes", *sent, stdin=bytes(4097)), b"413")
+        self.assertEqual(notes.stop(), (9,))
 
     def test_streams(self):
         needs(self, "curl")

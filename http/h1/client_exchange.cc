@@ -17,6 +17,7 @@
 #include "rouse/http/body.h"
 #include "rouse/http/h1/parse_head.h"
 #include "rouse/http/h1/receiver.h"
+#include "rouse/http/h1/sender.h"
 #include "rouse/http/h1/serialize.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
@@ -36,12 +37,14 @@ absl::Status ClientExchange::Start() {
   absl::StatusOr<Framing> framing =
       AppendRequestHead(connection_->sender.out(), request_);
   if (!framing.ok()) return std::move(framing).status();
-  connection_->sender.SetBody(std::move(request_.body), *framing);
+  connection_->sender.SetBody(request_.body, *framing);
+  closes_ = request_.headers.HasToken("Connection", "close");
   return absl::OkStatus();
 }
 
 Request ClientExchange::TakeRequest() {
-  request_.body = connection_->sender.TakeBody();
+  Sender& sender = connection_->sender;
+  if (sender.has_body()) request_.body = sender.TakeBody();
   return std::move(request_);
 }
 
@@ -86,7 +89,8 @@ PollResult<absl::StatusOr<Response>> ClientExchange::Poll(Context& cx) {
                          "HTTP/1.1: ",
                          refusal.reason)));
       }
-      if (response.status == 101) {
+      if (response.status == 101 ||
+          (request_.method == "CONNECT" && response.status / 100 == 2)) {
         return Result(absl::UnimplementedError(
             "the server has changed the protocol, which http::Client does not "
             "support"));
@@ -103,6 +107,11 @@ PollResult<absl::StatusOr<Response>> ClientExchange::Poll(Context& cx) {
     }
     PollResult<absl::StatusOr<size_t>> size = in.PollMore(cx, *connection_->io);
     if (size.IsPending()) {
+      // The time of the request's own body is not the server's.
+      if (!is_sent_ && connection_->sender.waits_for_body()) {
+        timer_runs_ = false;
+        return kPending;
+      }
       if (!TimeIsUp(cx, limits_.response_timeout)) return kPending;
       return Result(absl::DeadlineExceededError(
           absl::StrCat("the server has not answered within ",
@@ -113,11 +122,12 @@ PollResult<absl::StatusOr<Response>> ClientExchange::Poll(Context& cx) {
       has_received_ = true;
       continue;
     }
-    if (!write_error_.ok()) return Result(write_error_);
-    return Result(absl::UnavailableError(
+    return Result(absl::UnavailableError(absl::StrCat(
         in.empty() ? "the server closed the connection without an answer"
                    : "the server closed the connection within the header of "
-                     "the response"));
+                     "the response",
+        write_error_.ok() ? "" : ", and did not take the request: ",
+        write_error_.message())));
   }
 }
 

@@ -89,8 +89,8 @@ class ClientExchange {
   bool is_done() const { return has_head_ && connection_->in.body_is_done(); }
   // Returns whether another exchange can use the connection.
   bool is_reusable() const {
-    return is_done() && info_.keep_alive && is_sent_ && write_error_.ok() &&
-           connection_->in.empty();
+    return is_done() && info_.keep_alive && !closes_ && is_sent_ &&
+           write_error_.ok() && connection_->in.empty();
   }
   // Returns whether the server has sent anything.
   bool has_received() const { return has_received_; }
@@ -111,6 +111,7 @@ class ClientExchange {
   const ExchangeLimits limits_;
   HeadInfo info_;
   bool is_sent_ = false;
+  bool closes_ = false;  // the request says so
   bool has_received_ = false;
   bool has_head_ = false;
   // An error of writing. The server may have answered before it.

@@ -72,6 +72,13 @@ class Head {
 
   // Lets the parser parse `head`, and keeps what the parser knows.
   Refusal Parse(http_parser_type type, std::string_view head) {
+    // Other implementations end a line at a CR without LF.
+    for (size_t cr = head.find('\r'); cr != std::string_view::npos;
+         cr = head.find('\r', cr + 1)) {
+      if (head.substr(cr, 2) != "\r\n") {
+        return {400, "the header has a CR without LF"};
+      }
+    }
     headers_.Reserve(head.size());
     http_parser parser;
     http_parser_init(&parser, type);
@@ -263,6 +270,9 @@ Refusal SetTarget(std::string_view target, Request& request) {
     if (target.find(':') == std::string_view::npos || !IsAuthority(target)) {
       return {400, "the target of CONNECT is not a host with a port"};
     }
+    if (!request.headers.Set("Host", target).ok()) {
+      return {400, "the target is not valid"};
+    }
   } else if (target == "*") {
     if (request.method != "OPTIONS") {
       return {400, "the target \"*\" belongs to the method OPTIONS"};
@@ -287,7 +297,8 @@ Refusal SetTarget(std::string_view target, Request& request) {
 
 Refusal ParseRequestHead(std::string_view head, size_t max_count,
                          Request& request, HeadInfo& info) {
-  const RequestLine line = SplitRequestLine(head.substr(0, head.find('\r')));
+  const RequestLine line =
+      SplitRequestLine(head.substr(0, head.find('\n') - 1));
   if (!line.ok) return {400, "the request line is not valid"};
   Head parts(max_count, request.headers, info);
   const Refusal refusal = parts.Parse(HTTP_REQUEST, head);
@@ -303,6 +314,11 @@ Refusal ParseRequestHead(std::string_view head, size_t max_count,
     info.framing = Framing::kChunked;
   } else if (info.length > 0) {
     info.framing = Framing::kLength;
+  }
+  // The end of a body, and not of the header, would begin the new protocol, and
+  // HTTP/1.0 has no upgrade.
+  if (info.framing != Framing::kNone || info.is_http_1_0) {
+    info.wants_upgrade = false;
   }
   if (!parts.expectation().empty() && !info.is_http_1_0) {
     if (!EqualsIgnoringCase(parts.expectation(), "100-continue")) {

@@ -65,6 +65,7 @@ struct HeadInfo {
 //
 // Parses `head`, which ends with an empty line. Sets the method, the target and
 // the headers of `request`, and `info`.
+// REQUIRES: each LF follows a CR, and no line begins with a space or tab.
 Refusal ParseRequestHead(std::string_view head, size_t max_count,
                          Request& request, HeadInfo& info);
 

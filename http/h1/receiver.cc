@@ -55,11 +55,10 @@ HeadState Receiver::FindHead(size_t max_bytes) {
     }
     const size_t end = static_cast<const char*>(found) - all.data();
     const std::string_view line = all.substr(line_begin_, end - line_begin_);
-    // Other implementations end a line at a bare LF or CR, and would see
-    // another message than this one.
-    if (line.empty() || line.find('\r') != line.size() - 1) {
-      return HeadState::kMalformed;
-    }
+    // Other implementations end a line at a bare LF, and would see another
+    // message than this one.
+    // (A CR elsewhere is refused when the head is parsed.)
+    if (line.empty() || line.back() != '\r') return HeadState::kMalformed;
     searched_ = end + 1;
     if (line.size() == 1) {
       if (line_begin_ == 0) {
@@ -75,23 +74,30 @@ HeadState Receiver::FindHead(size_t max_bytes) {
       return HeadState::kComplete;
     }
     if (line_begin_ == 0) {
-      if (is_request_ && !CheckFirstLine(line.substr(0, line.size() - 1))) {
-        return HeadState::kMalformed;
-      }
+      first_line_size_ = line.size() - 1;
     } else if (line.front() == ' ' || line.front() == '\t') {
       return HeadState::kMalformed;  // obs-fold
     }
     line_begin_ = searched_;
   }
-  return all.size() > max_bytes ? HeadState::kTooLarge : HeadState::kIncomplete;
+  if (all.size() > max_bytes) return HeadState::kTooLarge;
+  // Another protocol may wait for an answer, and never send an empty line.
+  if (is_request_ && first_line_size_ > 0) {
+    if (!CheckFirstLine(all.substr(0, first_line_size_))) {
+      return HeadState::kMalformed;
+    }
+    first_line_size_ = 0;
+  }
+  return HeadState::kIncomplete;
 }
 
 void Receiver::TakeHead(Framing framing, uint64_t length,
                         const BodyLimits& limits) {
   in_.Consume(head_size_);
-  searched_ = line_begin_ = head_size_ = 0;
+  searched_ = line_begin_ = head_size_ = first_line_size_ = 0;
   skipped_line_ = false;
   failure_ = 0;
+  error_ = absl::OkStatus();
   limits_ = limits;
   switch (framing) {
     case Framing::kNone:

@@ -106,6 +106,11 @@ class Receiver {
   // occurred or the connection has failed.
   int failure() const { return failure_; }
 
+  // Returns the error of the body, or OK.
+  const absl::Status& error() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
+    return error_;
+  }
+
   // Returns the trailers, after the end of the body.
   Headers& trailers() { return trailers_; }
 
@@ -152,6 +157,7 @@ class Receiver {
   size_t searched_ = 0;
   size_t line_begin_ = 0;
   size_t head_size_ = 0;
+  size_t first_line_size_ = 0;  // 0 if incomplete, or checked
   bool skipped_line_ = false;
   size_t line_size_ = 0;   // of the line that was read last, with CRLF
   uint64_t left_ = 0;      // bytes of the body or of the chunk

@@ -28,26 +28,25 @@ constexpr size_t kChunkHead = 6;
 
 }  // namespace
 
-void Sender::SetBody(Body body, Framing framing) {
+void Sender::SetBody(Body& body, Framing framing) {
   framing_ = framing;
-  if (framing == Framing::kNone) {
-    body_ = Body();
-    return;
-  }
+  if (has_body_) body_ = Body();
+  has_body_ = false;
+  if (framing == Framing::kNone) return;
   if (body.is_text()) {
     const std::string_view text = body.text();
     if (text.size() <= kCopiedText) {
       out_.Append(text);
-      body_ = std::move(body);
       return;
     }
     state_ = State::kText;
     text_sent_ = 0;
   } else {
     state_ = State::kStream;
-    left_ = body.size().value_or(0);
+    left_ = body.unread_size().value_or(0);
   }
   body_ = std::move(body);
+  has_body_ = true;
 }
 
 absl::StatusOr<bool> Sender::ReadBody(Context& cx) {
@@ -114,6 +113,7 @@ absl::Status Sender::EndBody() {
   }
   state_ = State::kIdle;
   body_ = Body();
+  has_body_ = false;
   return absl::OkStatus();
 }
 

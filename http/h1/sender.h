@@ -37,8 +37,9 @@ class Sender {
   Buffer& out() ABSL_ATTRIBUTE_LIFETIME_BOUND { return out_; }
 
   // Adds the body of the message whose head was appended last. `framing` is
-  // `kLength` or `kNone` for text.
-  void SetBody(Body body, Framing framing);
+  // `kLength` or `kNone` for text. A short text is copied and stays in `body`;
+  // any other body that is sent is moved out of `body`.
+  void SetBody(Body& body, Framing framing);
 
   // Returns whether nothing is left to be written.
   bool is_idle() const { return out_.empty() && state_ == State::kIdle; }
@@ -63,19 +64,24 @@ class Sender {
     return progress;
   }
 
-  // Returns the body, which has been sent in part, for another attempt. Only a
-  // body of text is whole.
-  Body TakeBody() { return std::move(body_); }
+  // Returns whether `SetBody()` has moved the body of the last message.
+  bool has_body() const { return has_body_; }
+  // Returns that body, for another attempt. Only a body of text is whole.
+  Body TakeBody() {
+    has_body_ = false;
+    return std::move(body_);
+  }
 
   // Returns whether everything was written that the body has given so far.
   bool waits_for_body() const {
-    return state_ == State::kStream && out_.empty();
+    return state_ == State::kStream && out_.empty() && !must_flush_;
   }
 
   // Frees memory between two messages.
   void Shrink() {
     out_.Shrink(kSmallBuffer);
-    body_ = Body();
+    if (has_body_) body_ = Body();
+    has_body_ = false;
   }
 
  private:
@@ -103,6 +109,7 @@ class Sender {
   bool body_has_failed_ = false;
   bool has_progress_ = false;
   bool must_flush_ = false;
+  bool has_body_ = false;
   Buffer out_;
   Body body_;
   size_t text_sent_ = 0;  // bytes of the text

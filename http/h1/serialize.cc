@@ -101,7 +101,7 @@ Framing AppendResponseHead(Buffer& out, const Response& response,
   const bool changes_protocol = status == 101;
   const bool has_no_body = status < 200 || status == 204 || status == 304 ||
                            (response.upgrade != nullptr && status < 300);
-  const std::optional<uint64_t> size = response.body.size();
+  const std::optional<uint64_t> size = response.body.unread_size();
   // The length of the body that a GET would have got.
   const bool takes_length =
       (context.is_head || status == 304) && size == uint64_t{0};
@@ -181,7 +181,7 @@ absl::StatusOr<Framing> AppendRequestHead(Buffer& out, const Request& request) {
     if (own == Own::kDropped || own == Own::kLength) continue;
     AppendField(out, name, value);
   }
-  const std::optional<uint64_t> size = request.body.size();
+  const std::optional<uint64_t> size = request.body.unread_size();
   Framing framing = Framing::kNone;
   if (!size.has_value()) {
     out.Append("Transfer-Encoding: chunked\r\n");

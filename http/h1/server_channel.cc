@@ -27,9 +27,14 @@ PollResult<absl::StatusOr<size_t>> RequestBody::PollRead(
   }
   PollResult<Result> size = PollLocked(cx, buffer);
   if (size.IsPending()) {
-    if (!IsTooSlow(cx)) return kPending;
+    if (!IsTooSlow(cx)) {
+      channel_->reader = cx.waker().Clone();
+      return kPending;
+    }
+    channel_->reader.reset();
     return Result(channel_->in.FailTooSlow());
   }
+  channel_->reader.reset();
   timer_runs_ = false;
   if (channel_->in.body_is_done()) {
     is_done_ = true;
@@ -46,12 +51,13 @@ PollResult<absl::StatusOr<size_t>> RequestBody::PollLocked(
         channel_->io->PollWrite(cx, channel_->to_continue);
     if (written.IsPending() || !written->ok()) return written;
     channel_->to_continue.remove_prefix(**written);
-    if (channel_->to_continue.empty()) {
-      PollResult<absl::Status> flushed = channel_->io->PollFlush(cx);
-      if (flushed.IsReady() && !flushed->ok()) {
-        return Result(*std::move(flushed));
-      }
-    }
+    channel_->must_flush = true;
+  }
+  if (channel_->must_flush) {
+    PollResult<absl::Status> flushed = channel_->io->PollFlush(cx);
+    if (flushed.IsPending()) return kPending;
+    if (!flushed->ok()) return Result(*std::move(flushed));
+    channel_->must_flush = false;
   }
   return channel_->in.PollBody(cx, *channel_->io, buffer);
 }

@@ -31,6 +31,7 @@
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::http::internal {
 
@@ -75,8 +76,13 @@ class ServerChannel final : public Io {
   Receiver in{true};
   // Number of the request whose body may be read.
   uint64_t exchange = 0;
-  // The part of "100 Continue" that must be sent before the body is read.
+  // The part of "100 Continue" that must be sent before the body is read, and
+  // whether that text must still be flushed.
   std::string_view to_continue;
+  bool must_flush = false;
+  // The task that waits for the body, if any. The connection takes the place of
+  // this task on `io` after the response, and wakes the task.
+  std::optional<Waker> reader;
 
  private:
   // Holds the lock if the channel is shared.

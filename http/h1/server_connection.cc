@@ -35,6 +35,7 @@
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::http::internal {
 namespace {
@@ -47,6 +48,14 @@ constexpr size_t kMaxDiscard = size_t{256} << 10;
 // Most time that the client gets to close the connection after the last
 // response.
 constexpr absl::Duration kLinger = absl::Seconds(5);
+
+// Wakes the task that waits for the body of a request, to find that the body
+// has ended. Nothing can be done if the waker throws.
+void WakeReader(std::optional<Waker> reader) noexcept {
+  if (!reader.has_value()) return;
+  ROUSE_TRY { std::move(*reader).Wake(); }
+  ROUSE_CATCH_ALL {}
+}
 
 absl::Status CurrentException() {
   return ::rouse::internal::ExceptionToStatus(std::current_exception());
@@ -101,8 +110,13 @@ bool ServerConnection::PollHead(Context& cx) {
   Receiver& in = channel_->in;
   for (;;) {
     switch (in.FindHead(options_->max_header_bytes)) {
-      case HeadState::kComplete:
+      case HeadState::kComplete: {
+        // Requests that have arrived together would otherwise take no budget.
+        PollResult<BudgetUnit> unit = PollProceed(cx);
+        if (unit.IsPending()) return false;
+        unit->MadeProgress();
         return BeginRequest();
+      }
       case HeadState::kTooLarge:
         return Refuse({431, "the header is too large"}, absl::OkStatus());
       case HeadState::kMalformed:
@@ -183,9 +197,15 @@ bool ServerConnection::BeginRequest() {
   if (in.body_is_buffered()) {
     request.body = Body(in.TakeBufferedBody());
   } else if (info.framing != Framing::kNone) {
-    ++channel_->exchange;
-    channel_->to_continue =
-        info.expects_continue ? kContinue : std::string_view();
+    {
+      // The body of an earlier request may still be in another task.
+      const ThreadMutexLock lock(&channel_->mu);
+      ++channel_->exchange;
+      channel_->to_continue =
+          info.expects_continue ? kContinue : std::string_view();
+      channel_->must_flush = false;
+      channel_->reader.reset();
+    }
     channel_->is_shared = true;
     std::optional<uint64_t> size;
     if (info.framing == Framing::kLength) size = info.length;
@@ -210,7 +230,7 @@ bool ServerConnection::Refuse(Refusal refusal, absl::Status error) {
   Response response =
       Response::Text(absl::StrCat(refusal.reason, "\n"), refusal.status);
   const Framing framing = AppendResponseHead(sender_.out(), response, context_);
-  sender_.SetBody(std::move(response.body), framing);
+  sender_.SetBody(response.body, framing);
   phase_ = Phase::kNone;
   state_ = State::kSend;
   return true;
@@ -262,9 +282,11 @@ bool ServerConnection::PollHandler(Context& cx) {
   std::optional<absl::StatusOr<Response>> answer;
   if (PollAnswer(cx, answer)) return Respond(*std::move(answer));
   bool has_body = false;
+  bool waits_for_body = false;
   if (channel_->is_shared) {
     const ThreadMutexLock lock(&channel_->mu);
     has_body = !channel_->in.body_is_done();
+    waits_for_body = channel_->reader.has_value();
   }
   if (!has_body) {
     if (channel_->is_shared) DetachBody();
@@ -278,7 +300,7 @@ bool ServerConnection::PollHandler(Context& cx) {
   if (!TimeIsUp(cx, Phase::kRequest)) return false;
   answer_.reset();
   context_.keep_alive = false;
-  if (has_body) {
+  if (waits_for_body) {
     return Respond(Response::Text("the request did not arrive in time\n", 408));
   }
   Log(absl::DeadlineExceededError(
@@ -317,9 +339,16 @@ absl::Status ServerConnection::CheckResponse(const Response& response) const {
     }
     const bool ok =
         is_connect_ ? response.status / 100 == 2 : response.status == 101;
-    if (ok && response.body.size() == uint64_t{0}) return absl::OkStatus();
+    if (ok && response.body.unread_size() == uint64_t{0}) {
+      return absl::OkStatus();
+    }
     return absl::InvalidArgumentError(
         "an upgrade needs status 101, or 200 for CONNECT, and no body");
+  }
+  if (is_connect_ && response.status / 100 == 2) {
+    return absl::FailedPreconditionError(
+        "a response to CONNECT with status 2xx needs an upgrade, which carries "
+        "the tunnel");
   }
   if (response.status < 200 || response.status > 599) {
     return absl::InvalidArgumentError(
@@ -329,7 +358,7 @@ absl::Status ServerConnection::CheckResponse(const Response& response) const {
   return absl::OkStatus();
 }
 
-bool ServerConnection::Respond(absl::StatusOr<Response> answer) {
+bool ServerConnection::Respond(absl::StatusOr<Response>&& answer) {
   if (answer.ok()) {
     absl::Status checked = CheckResponse(*answer);
     if (!checked.ok()) answer = std::move(checked);
@@ -345,7 +374,7 @@ bool ServerConnection::Respond(absl::StatusOr<Response> answer) {
         answer = Response::Text("the server has failed\n", 500);
       } else if (in.failure() != 0) {
         // The client is at fault.
-        answer = Response::Text(absl::StrCat(answer.status().message(), "\n"),
+        answer = Response::Text(absl::StrCat(in.error().message(), "\n"),
                                 in.failure());
       } else {
         // The client has gone.
@@ -362,6 +391,10 @@ bool ServerConnection::Respond(absl::StatusOr<Response> answer) {
            !in.body_has_at_most(kMaxDiscard))) {
         context_.keep_alive = false;
       }
+      // A part of "100 Continue" may be on its way.
+      if (channel_->to_continue.size() < kContinue.size()) {
+        sender_.out().Append(channel_->to_continue);
+      }
       channel_->to_continue = std::string_view();
     }
   }
@@ -371,7 +404,7 @@ bool ServerConnection::Respond(absl::StatusOr<Response> answer) {
     context_.keep_alive = true;
   }
   const Framing framing = AppendResponseHead(sender_.out(), *answer, context_);
-  sender_.SetBody(std::move(answer->body), framing);
+  sender_.SetBody(answer->body, framing);
   upgrade_ = std::move(answer->upgrade);
   phase_ = Phase::kNone;
   state_ = State::kSend;
@@ -455,12 +488,15 @@ bool ServerConnection::RequestHasFailed() {
 
 bool ServerConnection::DetachBody() {
   bool is_done;
+  std::optional<Waker> reader;
   {
     const ThreadMutexLock lock(&channel_->mu);
     ++channel_->exchange;
     is_done = channel_->in.body_is_done();
+    reader.swap(channel_->reader);
   }
   channel_->is_shared = false;
+  WakeReader(std::move(reader));
   return is_done;
 }
 
@@ -474,14 +510,16 @@ bool ServerConnection::PollDiscard(Context& cx) {
       return Finish(absl::DeadlineExceededError(
           "the body of a request did not arrive in time"));
     }
-    phase_ = Phase::kNone;
+    // The time is that of the whole rest, however small its parts are.
     if (!size->ok()) return Finish((*std::move(size)).status());
     if (**size == 0) {
+      phase_ = Phase::kNone;
       state_ = State::kHead;
       return true;
     }
     discarded_ += **size;
     if (discarded_ > kMaxDiscard) {
+      phase_ = Phase::kNone;
       state_ = State::kLinger;
       return true;
     }
@@ -529,14 +567,17 @@ bool ServerConnection::Finish(absl::Status status) {
   upgraded_.reset();
   request_.reset();
   std::unique_ptr<Io> closed;
+  std::optional<Waker> reader;
   if (channel_->is_shared) {
     const ThreadMutexLock lock(&channel_->mu);
     ++channel_->exchange;
     closed = std::move(channel_->io);
+    reader.swap(channel_->reader);
   } else {
     closed = std::move(channel_->io);
   }
   channel_->is_shared = false;
+  WakeReader(std::move(reader));
   return true;
 }
 

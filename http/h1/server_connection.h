@@ -101,7 +101,7 @@ class ServerConnection {
 
   // Begin the next state. Always return true.
   bool BeginRequest();
-  bool Respond(absl::StatusOr<Response> answer);
+  bool Respond(absl::StatusOr<Response>&& answer);
   bool Refuse(Refusal refusal, absl::Status error);
   bool EndExchange();
   bool Finish(absl::Status status);
