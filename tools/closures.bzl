@@ -112,7 +112,7 @@ CLOSURES = {
     "//future:unconstrained": "base 3, waker 1, future 5, absl 23",
     "//future:yield": "base 3, waker 1, future 1, absl 2",
     "//grpc:call": "grpc 4, base 8, waker 2, absl 77",
-    "//grpc:serve": "grpc 3, base 31, future 7, reactor 14, runtime 3, scheduler 24, sync 3, timer 10, waker 7, absl 105",
+    "//grpc:serve": "grpc 3, base 32, future 7, reactor 14, runtime 3, scheduler 25, sync 3, timer 10, waker 7, absl 105",
     "//grpc:status": "grpc 1, absl 73",
     "//interop/execution:as_sender": "base 32, waker 6, future 11, sync 3, reactor 14, timer 10, scheduler 25, runtime 3, interop 4, absl 105",
     "//interop/execution:from_sender": "base 22, waker 4, future 2, sync 2, interop 4, absl 79",
