@@ -667,8 +667,8 @@ TEST(ServeConnection, CanBeDestroyedAtAnyPoint) {
       std::pair<DuplexStream, DuplexStream> ends = Duplex(20);
       JoinHandle<absl::Status> serving =
           Spawn(ServeConnection(std::move(ends.second), &Echo));
-      JoinHandle<void> sending =
-          Spawn(SendInSteps(ends.first, input.substr(0, sent), 5));
+      JoinHandle<void> sending = Spawn(
+          SendInSteps(ends.first, std::string_view(input).substr(0, sent), 5));
       co_await Advance(absl::ZeroDuration());
       serving.Abort();
       (void)co_await serving;
