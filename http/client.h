@@ -49,6 +49,10 @@ Co<absl::StatusOr<ByteStream>> ConnectPlain(Origin origin);
 //
 // A duration of `absl::InfiniteDuration()` switches a time limit off.
 struct ClientOptions {
+  // Not an aggregate, which g++ 12 would destroy twice in a `co_await`.
+  // NOLINTNEXTLINE(modernize-use-equals-default)
+  ClientOptions() {}
+
   // Most connections to one server. Further requests wait.
   size_t max_connections_per_origin = 64;
   // Most connections to one server that are kept while no request needs them,

@@ -63,7 +63,7 @@ using ServeEnd = std::function<Co<>(DuplexStream server, size_t number)>;
 // A client whose connections lead to `serve`, and what its connector has seen.
 class TestClient {
  public:
-  explicit TestClient(ServeEnd serve, ClientOptions options = {},
+  explicit TestClient(ServeEnd serve, ClientOptions options = ClientOptions(),
                       size_t capacity = 1000)
       : serve_(std::move(serve)) {
     options.connect = [this, capacity](Origin origin) {

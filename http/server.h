@@ -182,7 +182,8 @@ Co<absl::Status> ServeStream(ByteStream stream,
 // and the errors of `Accept()`, except that ResourceExhausted is logged, and
 // `Serve()` goes on.
 template <class L, RequestHandler H>
-Co<absl::Status> Serve(L listener, H handler, ServerOptions options = {}) {
+Co<absl::Status> Serve(L listener, H handler,
+                       ServerOptions options = ServerOptions()) {
   return internal::ServeAccepted(
       std::make_unique<internal::AcceptorOf<L, internal::NotSecured>>(
           std::move(listener), internal::NotSecured()),
@@ -199,7 +200,7 @@ Co<absl::Status> Serve(L listener, H handler, ServerOptions options = {}) {
 // second.
 template <class L, class Secure, RequestHandler H>
 Co<absl::Status> ServeSecured(L listener, Secure secure, H handler,
-                              ServerOptions options = {}) {
+                              ServerOptions options = ServerOptions()) {
   return internal::ServeAccepted(
       std::make_unique<internal::AcceptorOf<L, Secure>>(std::move(listener),
                                                         std::move(secure)),
@@ -225,7 +226,7 @@ Co<absl::Status> ServeSecured(L listener, Secure secure, H handler,
 template <class S, RequestHandler H>
   requires AsyncRead<S> && AsyncWrite<S>
 Co<absl::Status> ServeConnection(S&& stream, H handler,
-                                 ServerOptions options = {},
+                                 ServerOptions options = ServerOptions(),
                                  std::string peer = "") {
   return internal::ServeStream(ByteStream(std::forward<S>(stream)),
                                internal::MakeHandler(std::move(handler)),

@@ -66,8 +66,8 @@ struct Answered {
 // closes the connection. The client ends its side after `input`.
 template <class H>
 Answered Answers(const H& handler, std::string_view input,
-                 ServerOptions options = {}, size_t step = std::string::npos,
-                 size_t capacity = 4096) {
+                 ServerOptions options = ServerOptions(),
+                 size_t step = std::string::npos, size_t capacity = 4096) {
   options.allow_half_close = true;
   absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
   std::string text;

@@ -29,6 +29,10 @@ namespace rouse::http {
 // Every limit is on by default, except `request_timeout`. A duration of
 // `absl::InfiniteDuration()` switches a time limit off.
 struct ServerOptions {
+  // Not an aggregate, which g++ 12 would destroy twice in a `co_await`.
+  // NOLINTNEXTLINE(modernize-use-equals-default)
+  ServerOptions() {}
+
   // Most bytes of the request line and the header. A larger header is answered
   // with 431. More than 80 KiB also need the parser's own limit to be raised.
   size_t max_header_bytes = size_t{16} << 10;

@@ -27,6 +27,10 @@ namespace rouse::http {
 //
 // The parts of a URL that a client needs.
 struct Url {
+  // Not an aggregate, which g++ 12 would destroy twice in a `co_await`.
+  // NOLINTNEXTLINE(modernize-use-equals-default)
+  Url() {}
+
   // Scheme and server, in lower case, and without the scheme's own port.
   std::string origin;
   // Path, which begins with '/', and query.
@@ -37,9 +41,13 @@ struct Url {
 //
 // The parts of a server's origin.
 struct Origin {
+  // Not an aggregate, which g++ 12 would destroy twice in a `co_await`.
+  // NOLINTNEXTLINE(modernize-use-equals-default)
+  Origin() {}
+
   std::string scheme;  // "http" or "https"
   std::string host;    // without the brackets of an IPv6 address
-  uint16_t port;
+  uint16_t port = 0;
 
   // Returns "host:port", with brackets around an IPv6 address.
   std::string host_port() const;
