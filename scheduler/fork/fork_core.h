@@ -85,6 +85,9 @@ void RunWithStackRoom(absl::FunctionRef<void()> f);
 // polled here after all, on a fresh stack if necessary.
 template <class Derived>
 class ForkCore : private ForkGroup {
+ public:
+  ForkCore& operator=(ForkCore&&) = delete;
+
  protected:
   explicit ForkCore(size_t size) : ForkGroup(size), tail_(size) {}
   // NOLINTNEXTLINE(performance-noexcept-move-constructor): a panic may throw
@@ -95,7 +98,6 @@ class ForkCore : private ForkGroup {
     // what is left of the children.
     other.state_ = State::kFinished;
   }
-  ForkCore& operator=(ForkCore&&) = delete;
   ~ForkCore() = default;
 
   // Polls the children. Returns whether all have ended.
