@@ -282,6 +282,16 @@ TEST(ForkOnAnyThread, ComputesOnTheWorkersUnderEnter) {
   EXPECT_EQ(BlockOn(Fibonacci(15)), 610u);
 }
 
+// A task would need a worker that is free.
+TEST(ForkOnAnyThread, AForkWithoutChildrenIsReadyAtOnce) {
+  absl::StatusOr<Runtime> runtime =
+      Builder::MultiThread().WorkerThreads(1).Build();
+  ASSERT_THAT(runtime, IsOk());
+  const auto enter = runtime->Enter();
+  auto none = ForkAll(std::vector<Co<int>>());
+  EXPECT_TRUE(PollOnce(none).IsReady());
+}
+
 TEST(ForkOnAnyThread, EndsUnderEnterOfARuntimeThatHasEnded) {
   std::optional<Runtime> runtime =
       *Builder::MultiThread().WorkerThreads(1).Build();

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/base/config.h"
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
@@ -24,6 +25,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/consume_budget.h"
 #include "rouse/future/task_local.h"
 #include "rouse/future/unconstrained.h"
 #include "rouse/future/yield.h"
@@ -239,6 +241,36 @@ TEST_F(StolenForkTest, AChildSeesTaskLocalValues) {
   EXPECT_EQ(seen, 7);
 }
 
+constinit TaskLocal<std::string> name("name");
+
+// The child's task has ended before the child is destroyed.
+TEST_F(StolenForkTest, AChildKeepsPointersToTaskLocalValuesToItsEnd) {
+  const std::string value(100, 'x');
+  std::atomic<bool> done = false;
+  std::string seen;
+  auto [send, receive] = oneshot::Channel<int>();
+  auto a = [&]() -> Co<> {
+    co_await ForkUntil(done);
+    for (;;) co_await Yield();
+  };
+  auto b = [&]() -> Co<> {
+    const std::string* const here = name.Get();
+    const absl::Cleanup at_end = [&, here] {
+      // The parent remains.
+      while (runtime_.metrics().alive_tasks > 1) std::this_thread::yield();
+      seen = *here;
+    };
+    done = true;
+    absl::StatusOr<int> never = co_await receive;
+  };
+  auto task = [&]() -> Co<> { co_await name.Scope(value, Fork(a, b)); };
+  JoinHandle<void> handle = runtime_.Spawn(task);
+  while (!done) std::this_thread::yield();
+  handle.Abort();
+  EXPECT_TRUE(absl::IsCancelled(runtime_.BlockOn(std::move(handle))));
+  EXPECT_EQ(seen, value);
+}
+
 // The other worker is in a poll of the child when the fork is destroyed.
 TEST_F(StolenForkTest, AbortingTheTaskWaitsForAChildThatRuns) {
   std::atomic<bool> running = false;
@@ -344,6 +376,45 @@ TEST_F(StolenForkTest, AnExceptionOfAChildElsewherePropagates) {
   };
   EXPECT_THAT(runtime_.BlockOn(runtime_.Spawn(task)),
               IsOkAndHolds("thrown elsewhere"));
+}
+
+// A child that never began keeps others waiting, but not an exception.
+TEST_F(StolenForkTest, AnExceptionPropagatesBeforeAllChildrenHaveBegun) {
+  std::atomic<bool> done = false;
+  std::atomic<size_t> begun = 0;
+  auto task = [&]() -> Co<bool> {
+    struct Child {
+      // Gives way in each poll, and lets no further child begin.
+      static Co<> First(const std::atomic<bool>& done) {
+        co_await ForkUntil(done);
+        for (;;) {
+          co_await ConsumeBudget();
+        }
+      }
+      static Co<> Next(std::atomic<size_t>& begun) {
+        ++begun;
+        co_return;
+      }
+      static Co<> Last(std::atomic<bool>& done) {
+        done = true;
+        co_await Yield();
+        throw std::runtime_error("thrown");
+      }
+    };
+    std::vector<Co<>> children;
+    children.push_back(Child::First(done));
+    for (int i = 0; i < 1000; ++i) children.push_back(Child::Next(begun));
+    children.push_back(Child::Last(done));
+    auto all = ForkAll(std::move(children));
+    bool thrown = false;
+    try {
+      co_await all;
+    } catch (const std::runtime_error&) {
+      thrown = true;
+    }
+    co_return thrown;
+  };
+  EXPECT_THAT(runtime_.BlockOn(runtime_.Spawn(task)), IsOkAndHolds(true));
 }
 
 TEST_F(StolenForkTest, AnExceptionWaitsForAChildThatRuns) {

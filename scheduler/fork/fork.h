@@ -17,7 +17,7 @@
 // A fork costs little more than the coroutines that it awaits, because a child
 // becomes a task only when another worker has nothing else to do.
 // `Fork()` is for computation. To wait for several events at once, `Join()` is
-// enough, and a `JoinSet` is for tasks that last.
+// enough, and a `JoinSet` is for long-lived tasks.
 
 #ifndef ROUSE_SCHEDULER_FORK_FORK_H_
 #define ROUSE_SCHEDULER_FORK_FORK_H_
@@ -186,8 +186,10 @@ class [[nodiscard]] ForkFuture : private internal::ForkCore<ForkFuture<Fs...>> {
 // blocks until that poll returns; on a worker of a multi-thread runtime, other
 // threads do the worker's work in the meantime. (A poll is short if the child
 // awaits, forks or consumes the budget from time to time.) If the scheduler is
-// shut down, a task returns its child to the fork. A child must not destroy its
-// own fork: that is a `Panic()` in a destructor, which ends the program.
+// shut down, a task returns its child to the fork. A pending fork must not be
+// destroyed under a lock that a child takes in its polls, even for a moment. A
+// child must not destroy its own fork: that is a `Panic()` in a destructor,
+// which ends the program.
 //
 // Exceptions. An exception of a child cancels the other children in the same
 // way, and then propagates out of the poll. If several children throw, the
@@ -201,18 +203,22 @@ class [[nodiscard]] ForkFuture : private internal::ForkCore<ForkFuture<Fs...>> {
 // allows. A fork inside 128 others, or one that finds the native stack nearly
 // used up, becomes a task, whose stack is empty and whose wakes do not poll the
 // outer forks. A fork that cannot, and the destruction of deeply nested forks,
-// continue on a native stack made for the purpose (2 MiB of memory each, of
-// which only the used part takes up memory).
+// continue on a native stack made for the purpose (2 MiB of address space each;
+// only the pages in use take up memory). Without memory for such a stack, a
+// poll that is too deep is a `Panic()`, and a destruction that is too deep
+// overflows the stack.
 //
 // Without other workers. On a current-thread runtime, forks become tasks only
-// in deep recursion. On a thread that runs no worker, such as a
-// thread in `BlockOn()`, a fork becomes a task of the thread's multi-thread
-// runtime. A thread that has no such runtime polls all children itself, in
+// in deep recursion. On a thread that runs no worker, such as a thread in
+// `BlockOn()`, a fork becomes a task of the thread's multi-thread runtime. Such
+// a fork waits for a free worker: the thread must not hold what the workers
+// wait for. A thread that has no such runtime polls all children itself, in
 // order, even inside `Enter()` of a current-thread runtime.
 //
 // Task-local values. A child sees the values that are in force where the fork
-// is polled. A child with a task of its own has copies of them, so a child must
-// not change a value and expect the change to be seen, or not to be seen, by
+// is polled. A child with a task of its own has copies of them, which live as
+// long as the child; an output must not point to a copy. A child must not
+// change a value and expect the change to be seen, or not to be seen, by
 // others. Where a value is in force that cannot be copied, or whose copying
 // throws, no child is given away: the fork then uses one worker. Such a task
 // also has a task id of its own.

@@ -57,11 +57,9 @@ class PolledHere {
 // `GivenChild`.
 class GivenChildFuture {
  public:
-  GivenChildFuture(GivenChild* child, InheritedTaskLocals locals) noexcept
-      : child_(child), locals_(std::move(locals)) {}
+  explicit GivenChildFuture(GivenChild* child) noexcept : child_(child) {}
   GivenChildFuture(GivenChildFuture&& other) noexcept
-      : child_(std::exchange(other.child_, nullptr)),
-        locals_(std::move(other.locals_)) {}
+      : child_(std::exchange(other.child_, nullptr)) {}
   GivenChildFuture& operator=(GivenChildFuture&&) = delete;
   ~GivenChildFuture() {
     if (child_ == nullptr) return;
@@ -70,7 +68,7 @@ class GivenChildFuture {
   }
 
   PollResult<void> Poll(Context& cx) {
-    const ScopedTaskLocals scope(locals_.Innermost());
+    const ScopedTaskLocals scope(child_->Locals());
     const PolledHere here(child_);
     if (!child_->Poll(cx)) return kPending;
     return {};
@@ -80,7 +78,6 @@ class GivenChildFuture {
 
  private:
   GivenChild* child_;
-  InheritedTaskLocals locals_;
 };
 
 scheduler::Scheduler* SchedulerHere() {
@@ -95,10 +92,8 @@ GivenChild* GiveToTask(const ForkChildRef& child) {
   if (scheduler == nullptr || !CanInheritTaskLocals()) return nullptr;
   GivenChild* given = nullptr;
   ROUSE_TRY {
-    // Copying a value may throw.
-    InheritedTaskLocals locals;
     given = new GivenChild(child);
-    scheduler->SpawnForOthers(GivenChildFuture(given, std::move(locals)));
+    scheduler->SpawnForOthers(GivenChildFuture(given));
   }
   ROUSE_CATCH_ALL {
     if (given == nullptr) return nullptr;
@@ -114,11 +109,15 @@ GivenChild* GiveToTask(const ForkChildRef& child) {
 bool TakeFromTask(GivenChild*& given, Context& cx, bool take_back) {
   // No child begins without budget.
   const bool may_begin = take_back && cx.HasBudget();
-  if (!may_begin || !given->TakeBack()) {
-    if (given->Check(cx.waker()) == GivenChild::Progress::kRuns) {
+  if (may_begin && given->TakeBack()) return true;
+  switch (given->Check(cx.waker())) {
+    case GivenChild::Progress::kRuns:
       if (take_back && !may_begin) YieldForBudget(cx);
       return false;
-    }
+    case GivenChild::Progress::kReturned:
+      return true;
+    case GivenChild::Progress::kEnded:
+      break;
   }
   GivenChild* const taken = std::exchange(given, nullptr);
 #ifdef ABSL_HAVE_EXCEPTIONS
@@ -131,14 +130,14 @@ bool TakeFromTask(GivenChild*& given, Context& cx, bool take_back) {
   return true;
 }
 
-void ReclaimFromTask(GivenChild*& given) {
-  if (PolledHere::Contains(given)) {
+void ReclaimFromTask(GivenChild& given) {
+  if (PolledHere::Contains(&given)) {
     Panic(
         "a fork was destroyed by one of its own children, inside the child's "
         "poll; let the fork's owner destroy the fork after the poll");
   }
   std::optional<scheduler::BlockingSection> blocking;
-  given->Reclaim([&blocking] {
+  given.Reclaim([&blocking] {
     // The other thread may need a task of this worker to end the poll.
     const scheduler::Worker* const worker = scheduler::Worker::Current();
     if (worker == nullptr ||
@@ -146,7 +145,6 @@ void ReclaimFromTask(GivenChild*& given) {
       blocking.emplace();
     }
   });
-  std::exchange(given, nullptr)->Unref();
 }
 
 }  // namespace rouse::internal

@@ -37,14 +37,16 @@ GivenChild* GiveToTask(const ForkChildRef& child);
 
 // Takes `given` from its task if the child has ended or the task has gone, or,
 // if `take_back`, if the task has not begun. Returns whether the child is the
-// fork's, and otherwise arranges for the waker of `cx` to be called. If so,
-// `given` becomes null. Throws the exception of a child that has ended with an
-// exception.
+// fork's, and otherwise arranges for the waker of `cx` to be called. If the
+// child has ended, drops the fork's reference, and `given` becomes null.
+// Otherwise the reference must be dropped after the end of the child. Throws
+// the exception of a child that has ended with an exception.
 bool TakeFromTask(GivenChild*& given, Context& cx, bool take_back);
 
 // Takes `given` from its task, and blocks while another thread polls the child.
-// `given` becomes null. Panics if the calling thread polls the child.
-void ReclaimFromTask(GivenChild*& given);
+// The fork's reference must be dropped after the child has been destroyed.
+// Panics if the calling thread polls the child.
+void ReclaimFromTask(GivenChild& given);
 
 // Adds the leaf that stands for a child `name` that has a task of its own.
 struct ElsewhereTrace {
@@ -97,9 +99,12 @@ class ForkChild {
   // or, if `take_back`, has been given away but has not begun.
   bool Poll(Context& cx, bool take_back) {
     if (given_ != nullptr) [[unlikely]] {
-      if (!TakeFromTask(given_, cx, take_back)) return false;
+      if (!is_returned_ && !TakeFromTask(given_, cx, take_back)) return false;
+      is_returned_ = given_ != nullptr;
     }
-    return PollHere(cx);
+    if (!PollHere(cx)) return false;
+    DropGiven();
+    return true;
   }
 
   // Gives the child, which has not been polled, to other workers. Returns false
@@ -112,8 +117,9 @@ class ForkChild {
   // Destroys the future or the output. Waits for the end of the poll if another
   // thread polls the child.
   void Cancel() {
-    if (given_ != nullptr) ReclaimFromTask(given_);
+    if (given_ != nullptr && !is_returned_) ReclaimFromTask(*given_);
     Clear();
+    DropGiven();
   }
 
   // Returns the output.
@@ -124,7 +130,7 @@ class ForkChild {
   }
 
   void Trace(AwaitTrace::Branches& branches) const {
-    if (given_ != nullptr) {
+    if (given_ != nullptr && !is_returned_) {
       branches.Add(ElsewhereTrace{TypeName<F>()});
     } else {
       TraceHere(branches);
@@ -196,14 +202,20 @@ class ForkChild {
     if (stage_ == Stage::kFuture) branches.Add(future_.get());
   }
 
+  void DropGiven() {
+    if (given_ != nullptr) std::exchange(given_, nullptr)->Unref();
+  }
+
   void Clear() {
     const Stage before = std::exchange(stage_, Stage::kNone);
     if (before == Stage::kFuture) std::destroy_at(&future_);
     if (before == Stage::kOutput) std::destroy_at(&output_);
   }
 
-  // Null unless the child has been given away.
+  // Null unless the child has been given away and has not ended.
   GivenChild* given_ = nullptr;
+  // The child that was given away is the fork's again.
+  bool is_returned_ = false;
   Stage stage_ = Stage::kFuture;
   union {
     OwnedOrRef<F> future_;

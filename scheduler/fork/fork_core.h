@@ -135,6 +135,7 @@ class ForkCore : private ForkGroup {
     kFresh,     // has not been polled
     kBegun,     // the children are polled here
     kGiven,     // the fork as a whole has been given away
+    kReturned,  // as kBegun, after having been given away as a whole
     kFinished,  // the children have ended, or have been destroyed
   };
 
@@ -271,7 +272,7 @@ class ForkCore : private ForkGroup {
   // Number of the child with which the next poll begins, among those that have
   // begun, so that each child in turn is the first to take from the budget.
   size_t first_ = 0;
-  // The fork as a whole. Set in state kGiven.
+  // The fork as a whole. Set in the states kGiven and kReturned.
   GivenChild* given_;
 };
 
@@ -282,6 +283,7 @@ class ForkCore : private ForkGroup {
 template <class Derived>
 bool ForkCore<Derived>::PollAgain(Context& cx) {
   if (state_ == State::kFinished) PanicForkFinished(Derived::kName);
+  if (self().size() == 0) return true;
   const ForkPlace place = CurrentForkPlace();
   const bool is_here =
       place == ForkPlace::kWorker || place == ForkPlace::kAlone;
@@ -294,9 +296,12 @@ bool ForkCore<Derived>::PollAgain(Context& cx) {
   }
   if (state_ == State::kGiven) {
     if (!TakeFromTask(given_, cx, /*take_back=*/is_here)) return false;
-    state_ = State::kBegun;
+    state_ = given_ != nullptr ? State::kReturned : State::kBegun;
   }
-  return PollHere(cx);
+  if (!PollHere(cx)) return false;
+  if (state_ == State::kReturned) given_->Unref();
+  state_ = State::kBegun;
+  return true;
 }
 
 template <class Derived>
@@ -327,6 +332,8 @@ bool ForkCore<Derived>::PollWithRoom(Context& cx) {
   while (!IsEmpty()) {
     if (!cx.HasBudget() && !std::exchange(must_begin, false)) {
       ++passed_over_;
+      // A child that was given away may have thrown.
+      PollGiven(cx);
       return Yield(cx);
     }
     const size_t index = next;
@@ -372,9 +379,14 @@ bool ForkCore<Derived>::PollGiven(Context& cx) {
 template <class Derived>
 void ForkCore<Derived>::Cancel() {
   // Null after the rethrow of a child's exception.
-  if (state_ == State::kGiven && given_ != nullptr) ReclaimFromTask(given_);
-  if (std::exchange(state_, State::kFinished) == State::kFinished) return;
+  if (state_ == State::kGiven && given_ != nullptr) ReclaimFromTask(*given_);
+  const State before = std::exchange(state_, State::kFinished);
+  if (before == State::kFinished) return;
   RunWithStackRoom([this] { self().CancelChildren(); });
+  if ((before == State::kGiven || before == State::kReturned) &&
+      given_ != nullptr) {
+    given_->Unref();
+  }
 }
 
 template <class Derived>

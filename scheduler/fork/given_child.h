@@ -39,13 +39,14 @@
 //
 // # Why destroying a fork cannot deadlock
 //
-// The thread in `Reclaim()` sleeps only while another thread is inside a poll
-// of the child, on that thread's native stack. It does not matter where the
-// child's task is queued. Such a sleep is the only one here. Therefore a cycle
-// of sleeping threads would consist of threads each of which destroys a fork
-// inside a poll of a child of the next thread's fork. A thread's fork would
-// then be, over several steps, inside itself. In one step, that is an error of
-// the program, which `ReclaimFromTask()` reports (fork_child.h).
+// Apart from locks of the program, which fork.h speaks about: the thread in
+// `Reclaim()` sleeps only while another thread is inside a poll of the child,
+// on that thread's native stack. It does not matter where the child's task is
+// queued. Such a sleep is the only one here. Therefore a cycle of sleeping
+// threads would consist of threads each of which destroys a fork inside a poll
+// of a child of the next thread's fork. Then some fork would lie inside itself,
+// directly or through other forks. Directly, that is an error of the program,
+// which `ReclaimFromTask()` reports (fork_child.h).
 
 #ifndef ROUSE_SCHEDULER_FORK_GIVEN_CHILD_H_
 #define ROUSE_SCHEDULER_FORK_GIVEN_CHILD_H_
@@ -58,6 +59,7 @@
 #include "rouse/base/atomic.h"
 #include "rouse/base/cell.h"
 #include "rouse/future/await_trace.h"
+#include "rouse/future/task_local.h"
 #include "rouse/waker/atomic_waker.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
@@ -78,7 +80,9 @@ struct ForkChildRef {
 // the two, and by one thread at a time for each.
 class GivenChild {
  public:
-  // Makes an object with two references.
+  // Makes an object with two references, and with copies of the task-local
+  // values in force, which live until both are dropped: the child may have
+  // pointers to the copies. Copying a value may throw.
   explicit GivenChild(const ForkChildRef& child) : child_(child) {}
   GivenChild(const GivenChild&) = delete;
   GivenChild& operator=(const GivenChild&) = delete;
@@ -93,6 +97,8 @@ class GivenChild {
 
   // ---- For the task.
 
+  // Returns the innermost of the copies of the task-local values.
+  const TaskLocalLink* Locals() { return locals_.Innermost(); }
   // Polls the child if it is not the fork's. Returns whether the task has
   // nothing left to do. Keeps an exception of the child for the fork.
   bool Poll(Context& cx);
@@ -135,6 +141,7 @@ class GivenChild {
   bool End(State state);
 
   const ForkChildRef child_;
+  InheritedTaskLocals locals_;
   Atomic<uint32_t> references_{2};
   Atomic<uint32_t> state_{kNew};
   // Wakes the fork's task.

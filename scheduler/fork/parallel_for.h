@@ -85,7 +85,8 @@ Co<> ParallelForPart(Index begin, Index end, size_t grain, F& f) {
 // `Fork()`. Each part takes a unit of the budget, of which a poll has
 // `kBudgetPerPoll`, so that a loop lets other tasks run. What `Fork()` says
 // about data races, waiting, cancellation and exceptions applies: an exception
-// of `f` ends the loop, and the calls that have not begun do not take place.
+// of `f` ends the loop. Parts that have not begun then do not begin, and a part
+// that runs on another worker is first polled to its next suspension.
 template <std::integral Index, std::invocable<Index> F>
 Co<> ParallelFor(Index begin, std::type_identity_t<Index> end, size_t grain,
                  F f) {
