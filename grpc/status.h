@@ -13,6 +13,8 @@
 #ifndef ROUSE_GRPC_STATUS_H_
 #define ROUSE_GRPC_STATUS_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <string_view>
 
 #include "absl/status/status.h"

@@ -12,6 +12,8 @@
 #ifndef ROUSE_INTEROP_ERROR_CODE_H_
 #define ROUSE_INTEROP_ERROR_CODE_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <system_error>
 
 #include "absl/status/status.h"

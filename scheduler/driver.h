@@ -38,16 +38,11 @@ class AnyDriver {
   virtual void ParkFor(absl::Duration limit) = 0;
   virtual void Shutdown() = 0;
   // Prepares a wait of another event loop, and returns its greatest length: see
-  // `wheel::Driver`. `ParkFor()` ends the wait. By default a `Panic()`.
-  virtual absl::Duration PrepareToWait();
+  // `wheel::Driver`. `ParkFor()` ends the wait. A `Panic()` if the driver cannot
+  // wait in another loop.
+  virtual absl::Duration PrepareToWait() = 0;
   virtual void Unpark() const = 0;
 };
-
-inline absl::Duration AnyDriver::PrepareToWait() {
-  Panic(
-      "AnyDriver: this driver cannot wait in another event loop; use a driver "
-      "that has PrepareToWait(), such as wheel::Driver<reactor::Reactor>");
-}
 
 // DriverRef
 //
@@ -66,7 +61,10 @@ class DriverRef final : public AnyDriver {
                   }) {
       return park_.PrepareToWait();
     } else {
-      return AnyDriver::PrepareToWait();
+      Panic(
+          "DriverRef: this driver cannot wait in another event loop; use a "
+          "driver that has PrepareToWait(), such as "
+          "wheel::Driver<reactor::Reactor>");
     }
   }
   void Unpark() const override { unparker_.Unpark(); }

@@ -38,6 +38,7 @@ class TestDriver final : public AnyDriver {
 
   void Park() override { control_->park(); }
   void ParkFor(absl::Duration) override {}
+  absl::Duration PrepareToWait() override { return absl::ZeroDuration(); }
   void Shutdown() override {}
   void Unpark() const override { control_->is_unparked = true; }
 

@@ -155,6 +155,7 @@ class CountingDriver final : public AnyDriver {
 
   void Park() override { parker_.Park(); }
   void ParkFor(absl::Duration) override { ++*checks_; }
+  absl::Duration PrepareToWait() override { return absl::ZeroDuration(); }
   void Shutdown() override {}
   void Unpark() const override { unparker_.Unpark(); }
 

@@ -17,6 +17,8 @@
 #ifndef ROUSE_GRPC_CLIENT_KEEP_QUEUE_H_
 #define ROUSE_GRPC_CLIENT_KEEP_QUEUE_H_
 
+#include "rouse/base/cxx20.h"
+
 namespace rouse::rpc::internal {
 
 // KeepQueue()

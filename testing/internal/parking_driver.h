@@ -24,6 +24,7 @@ class ParkingDriver : public scheduler::AnyDriver {
   void Park() override { parker_.Park(); }
   // Returns at once: there are no events.
   void ParkFor(absl::Duration /*limit*/) override {}
+  absl::Duration PrepareToWait() override { return absl::ZeroDuration(); }
   void Shutdown() override {}
   void Unpark() const override { unparker_.Unpark(); }
 
