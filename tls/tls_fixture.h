@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -45,6 +46,8 @@ struct StreamFaults {
   absl::Status write_error;
   size_t allowance = std::string::npos;  // bytes that can still be written
   std::string* record = nullptr;         // keeps the bytes written
+  std::function<void()> before;          // runs in each read and write
+  size_t received = 0;                   // bytes read
   int reads = 0;
   int writes = 0;
   int shutdowns = 0;
@@ -63,15 +66,19 @@ class TestStream {
                                               absl::Span<char> buffer) {
     using Result = absl::StatusOr<size_t>;
     ++faults_->reads;
+    if (faults_->before) faults_->before();
     if (WaitsForTurn(cx, read_turn_)) return kPending;
     if (!faults_->read_error.ok()) return Result(faults_->read_error);
     if (faults_->ends) return Result(0);
-    return stream_.PollRead(cx, buffer.subspan(0, faults_->most));
+    auto read = stream_.PollRead(cx, buffer.subspan(0, faults_->most));
+    if (read.IsReady() && read->ok()) faults_->received += **read;
+    return read;
   }
   PollResult<absl::StatusOr<size_t>> PollWrite(Context& cx,
                                                std::string_view data) {
     using Result = absl::StatusOr<size_t>;
     ++faults_->writes;
+    if (faults_->before) faults_->before();
     if (WaitsForTurn(cx, write_turn_)) return kPending;
     if (!faults_->write_error.ok()) return Result(faults_->write_error);
     if (faults_->allowance == 0) {

@@ -81,7 +81,7 @@ class TlsEngine::Operation {
   Kind kind() const { return kind_; }
 
   // Returns whether the library can read from the stream.
-  bool can_read() const { return can_read_ && kind_ != Kind::kWrite; }
+  bool can_read() const { return can_read_; }
   // Has the library use only bytes that it already has.
   void StopReading() { can_read_ = false; }
 
@@ -283,6 +283,7 @@ int TlsEngine::Receive(BIO* bio, absl::Span<char> buffer) {
         Peer(), " demands answers, but does not read the answers"));
     return -1;
   }
+  if (operation.kind() == Kind::kWrite) ReadForWriter(operation.cx());
   PollResult<Size> read =
       operation.transport().PollRead(operation.cx(), buffer);
   if (read.IsPending()) {
@@ -295,7 +296,15 @@ int TlsEngine::Receive(BIO* bio, absl::Span<char> buffer) {
   }
   if (**read == 0) stream_ended_ = true;
   operation.AddReceived(**read);
+  // The library may now have bytes for a reader, who finds them there.
+  if (operation.kind() == Kind::kWrite) reader_.Wake();
   return static_cast<int>(**read);
+}
+
+void TlsEngine::ReadForWriter(Context& cx) {
+  wants_read_ = true;
+  // A waiting reader of another task would lose its wake to this poll.
+  if (!reader_.waker.WillWake(cx.waker())) reader_.Wake();
 }
 
 int TlsEngine::Send(std::string_view data) {
@@ -363,8 +372,7 @@ std::string TlsEngine::Peer() const {
 absl::Status TlsEngine::Fail(int result) {
   // If the stream threw, the library has not failed.
   operation_->Rethrow();
-  if (SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ &&
-      operation_->kind() != Kind::kWrite) {
+  if (SSL_get_error(ssl_, result) == SSL_ERROR_WANT_READ) {
     return absl::OkStatus();
   }
   if (!certificate_failure_.ok()) {
@@ -494,6 +502,13 @@ PollResult<Size> TlsEngine::Read(const TlsTransport& transport, Context& cx,
   Operation operation(*this, transport, cx, Kind::kRead);
   PollResult<Size> result = ReadRecords(operation, buffer);
   SendForReader(transport, cx, had_output);
+  // The writer waits for the rest of a message, which has arrived or never
+  // will.
+  if (ABSL_PREDICT_FALSE(wants_read_) &&
+      (SSL_in_init(ssl_) == 0 || peer_closed_ || !failure_.ok())) {
+    wants_read_ = false;
+    writer_.Wake();
+  }
   if (result.IsPending()) reader_.Wait(cx.waker());
   return result;
 }
@@ -555,7 +570,9 @@ Size TlsEngine::WriteRecords(Operation& operation,
       // A failure of the stream concerns only this direction.
       if (write_failure_.ok()) write_failure_ = Fail(result);
       ERR_clear_error();
-      if (total > 0) break;
+      // Without a failure, the library must first receive the rest of a message
+      // for itself. It has not taken the data.
+      if (total > 0 || write_failure_.ok()) break;
       return write_failure_;
     }
     total += static_cast<size_t>(result);
@@ -589,6 +606,7 @@ PollResult<Size> TlsEngine::PollWrite(
 PollResult<Size> TlsEngine::Write(const TlsTransport& transport, Context& cx,
                                   absl::Span<const std::string_view> parts) {
   writer_.waits = false;
+  wants_read_ = false;
   if (is_closed_) {
     return Size(absl::FailedPreconditionError(
         absl::StrCat("write to ", Peer(), " after Shutdown()")));
@@ -604,6 +622,10 @@ PollResult<Size> TlsEngine::Write(const TlsTransport& transport, Context& cx,
   Operation operation(*this, transport, cx, Kind::kWrite);
   Size result = WriteRecords(operation, parts);
   if (!output_.empty()) reader_.Wake();
+  if (ABSL_PREDICT_FALSE(result.ok() && *result == 0)) {
+    writer_.Wait(cx.waker());
+    return kPending;
+  }
   return result;
 }
 

@@ -14,8 +14,9 @@
 // progress. Records thus go into the library's buffer, and come out of the
 // library's buffer, without a further copy.
 //
-// A write of the library never has to wait. If the stream takes only a part of
-// a record, the rest stays in `output_`. Three things follow:
+// A write of the library never waits for room in the stream. If the stream
+// takes only a part of a record, the rest stays in `output_`. Three things
+// follow:
 //
 // *   `PollWrite()` either takes data or is pending and has taken nothing, as
 //     `AsyncWrite` requires. A library that waits in the middle of a record
@@ -38,6 +39,17 @@
 // *   A writer that leaves bytes in `output_` without waiting wakes a waiting
 //     reader, so that the reader sends the bytes. A reader that adds bytes
 //     while a writer waits wakes the writer.
+//
+// # A writer that has to read
+//
+// While the library has a part of a message for itself (a ticket, a key
+// update), the library writes no data. The writer then reads the rest. The
+// writer's poll of the stream replaces the waker of a reader that waits in
+// another task, so the writer wakes the reader before. If the reader still
+// exists, the reader polls the stream again, and wakes the writer
+// (`wants_read_`) when the message is complete. If the reader was destroyed,
+// the stream wakes the writer. Either way, nobody waits for a task that is
+// gone.
 
 #ifndef ROUSE_TLS_ENGINE_TLS_ENGINE_H_
 #define ROUSE_TLS_ENGINE_TLS_ENGINE_H_
@@ -146,6 +158,8 @@ class TlsEngine {
   // bytes, 0 at the end of the stream, or -1.
   int Receive(bio_st* bio, absl::Span<char> buffer);
   int Send(std::string_view data);
+  // Has a writer read: see above.
+  void ReadForWriter(Context& cx);
 
   // Sends `output_`.
   PollResult<absl::Status> PollSend(const TlsTransport& transport, Context& cx);
@@ -195,7 +209,8 @@ class TlsEngine {
   bool is_complete_ = false;  // the handshake
   bool stream_ended_ = false;
   bool peer_closed_ = false;
-  bool is_closed_ = false;  // close_notify was written
+  bool is_closed_ = false;   // close_notify was written
+  bool wants_read_ = false;  // the writer has had to read
 };
 
 }  // namespace rouse::internal
