@@ -141,9 +141,20 @@ TestAuthority TestAuthority::Intermediate(const std::string& name) const {
 
 TestIdentity TestAuthority::Issue(const std::vector<std::string>& names,
                                   TestValidity validity) const {
+  return Sign(names.at(0), names, validity);
+}
+
+TestIdentity TestAuthority::IssueNameless(
+    const std::string& common_name) const {
+  return Sign(common_name, {}, TestValidity());
+}
+
+TestIdentity TestAuthority::Sign(const std::string& common_name,
+                                 const std::vector<std::string>& names,
+                                 TestValidity validity) const {
   const KeyPtr key = NewKey();
   const CertificatePtr certificate =
-      Make(names.at(0), key.get(), state_->certificate.get(), state_->key.get(),
+      Make(common_name, key.get(), state_->certificate.get(), state_->key.get(),
            validity, names, /*is_authority=*/false);
   return TestIdentity(absl::StrCat(PemOf(certificate.get()), state_->chain),
                       PemOf(key.get()));

@@ -56,6 +56,9 @@ class TestAuthority {
   TestIdentity Issue(const std::vector<std::string>& names,
                      TestValidity validity = TestValidity()) const;
 
+  // Signs a certificate that has a common name, but no DNS name or IP address.
+  TestIdentity IssueNameless(const std::string& common_name) const;
+
   // Makes a self-signed certificate.
   static TestIdentity SelfSigned(const std::vector<std::string>& names);
 
@@ -66,6 +69,10 @@ class TestAuthority {
   struct State;
 
   TestAuthority(const std::string& name, std::shared_ptr<const State> parent);
+
+  TestIdentity Sign(const std::string& common_name,
+                    const std::vector<std::string>& names,
+                    TestValidity validity) const;
 
   std::shared_ptr<const State> state_;
 };

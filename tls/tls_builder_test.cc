@@ -4,7 +4,10 @@
 // Tests the builders of `TlsConnector` and `TlsAcceptor`: files, and settings
 // that are wrong.
 
+#include <stdlib.h>
+
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -12,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -146,6 +150,41 @@ TEST_F(TlsBuilderTest, RefusesSettingsThatContradictEachOther) {
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Alpn")));
   EXPECT_THAT(ClientBuilder().Alpn({std::string(256, 'x')}).Build(),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("256")));
+}
+
+TEST_F(TlsBuilderTest, SaysThatTheSystemHasNoRoots) {
+  const std::string folder = absl::StrCat(::testing::TempDir(), "/roots");
+  std::filesystem::create_directory(folder);
+  const std::string none = absl::StrCat(folder, "/none.pem");
+  // Names nothing that the library would read.
+  std::ofstream(absl::StrCat(folder, "/README"));
+  ASSERT_EQ(setenv("SSL_CERT_FILE", none.c_str(), 1), 0);
+  ASSERT_EQ(setenv("SSL_CERT_DIR", absl::StrCat("no/such:", folder).c_str(), 1),
+            0);
+  EXPECT_THAT(TlsConnector::Builder().Build(),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("TlsConnector::Builder"),
+                             HasSubstr("ca-certificates"),
+                             HasSubstr("AddRootsFile()"))));
+  // Other roots suffice.
+  EXPECT_THAT(TlsConnector::Builder().AddRoots(authority_.pem()).Build(),
+              IsOk());
+  EXPECT_THAT(TlsConnector::Builder().SystemRoots(false).Build(), IsOk());
+
+  // A folder has files by a hash of the subject, and is read later.
+  std::ofstream(absl::StrCat(folder, "/5ed36f99.0")) << authority_.pem();
+  EXPECT_THAT(TlsConnector::Builder().Build(), IsOk());
+  ASSERT_EQ(setenv("SSL_CERT_DIR", "no/such", 1), 0);
+  EXPECT_FALSE(TlsConnector::Builder().Build().ok());
+  ASSERT_EQ(
+      setenv("SSL_CERT_FILE", File("system.pem", authority_.pem()).c_str(), 1),
+      0);
+  const absl::StatusOr<TlsConnector> client = TlsConnector::Builder().Build();
+  ASSERT_THAT(client, IsOk());
+  auto [a, b] = Connected(*client, Server());
+  Exchange(a, b);
+  unsetenv("SSL_CERT_FILE");
+  unsetenv("SSL_CERT_DIR");
 }
 
 TEST_F(TlsBuilderTest, BuildsSeveralTimes) {

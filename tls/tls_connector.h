@@ -93,9 +93,10 @@ class TlsConnector::Builder : public internal::TlsBuilder<Builder> {
   // Makes the connector. Reads files, and blocks meanwhile. Errors:
   //
   //   InvalidArgument      a text is not in PEM format, a key does not belong
-  //   to
-  //                        its certificate, or settings contradict each other
-  //   FailedPrecondition   the system's trusted certificates cannot be read
+  //                        to its certificate, or settings contradict each
+  //                        other
+  //   FailedPrecondition   the system has no certificates of authorities that
+  //                        it trusts, and the builder has added none
   //
   // and the errors of reading a file, such as NotFound.
   absl::StatusOr<TlsConnector> Build() const;

@@ -4,7 +4,10 @@
 // Tests handshakes: certificates, names, versions, protocols and sessions, with
 // the messages for users.
 
+#include <stdlib.h>
+
 #include <cstddef>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -168,10 +171,15 @@ TEST_F(TlsHandshakeTest, TrustsASelfSignedCertificateThatWasAdded) {
 }
 
 TEST_F(TlsHandshakeTest, SystemRootsDoNotTrustTheTests) {
+  // The machine may have no roots.
+  const std::string path = absl::StrCat(::testing::TempDir(), "/system.pem");
+  std::ofstream(path) << other_.pem();
+  ASSERT_EQ(setenv("SSL_CERT_FILE", path.c_str(), 1), 0);
   const absl::StatusOr<TlsConnector> client = TlsConnector::Builder().Build();
   ASSERT_THAT(client, IsOk());
   auto [a, b] = Handshake(*client, Server());
   EXPECT_THAT(a, StatusIs(absl::StatusCode::kUnauthenticated));
+  unsetenv("SSL_CERT_FILE");
 }
 
 TEST_F(TlsHandshakeTest, SendsTheIntermediateCertificates) {
@@ -268,6 +276,24 @@ TEST_F(TlsHandshakeTest, ChecksClientCertificates) {
   EXPECT_EQ(d.peer_subject(), "CN=alice");
   auto [e, f] = Connected(Client(), allows);
   EXPECT_EQ(f.peer_subject(), "");
+}
+
+TEST_F(TlsHandshakeTest, TheCommonNameIsNoNameOfAPeer) {
+  const TestIdentity admin = authority_.IssueNameless("admin.internal");
+  const TlsAcceptor server = ServerBuilder()
+                                 .AddRoots(authority_.pem())
+                                 .RequireClientCertificate()
+                                 .Build()
+                                 .value();
+  auto [a, b] = Connected(
+      ClientBuilder().Certificate(admin.chain, admin.key).Build().value(),
+      server);
+  EXPECT_EQ(b.peer_subject(), "CN=admin.internal");
+  EXPECT_THAT(b.peer_names(), ElementsAre());
+
+  EXPECT_THAT(ErrorFor(authority_.IssueNameless("example.com")),
+              StatusIs(absl::StatusCode::kUnauthenticated,
+                       HasSubstr("\"example.com\"")));
 }
 
 TEST_F(TlsHandshakeTest, RefusesAMissingOrUnknownClientCertificate) {

@@ -85,8 +85,9 @@ inline void IssueNoTickets(SSL_CTX* context) {
 #endif
 }
 
-// Adds the certificates that the operating system trusts. Returns whether the
-// certificates could be read. BoringSSL does not know where Linux has them.
+// Adds the certificates that the operating system trusts. Returns false if the
+// certificates cannot be read. OpenSSL does not notice that there are none.
+// BoringSSL does not know where Linux has them.
 inline bool AddSystemRoots(SSL_CTX* context) {
 #ifdef OPENSSL_IS_BORINGSSL
   for (const char* file : {"/etc/ssl/certs/ca-certificates.crt",

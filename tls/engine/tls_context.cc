@@ -3,6 +3,9 @@
 
 #include "rouse/tls/engine/tls_context.h"
 
+#include <dirent.h>
+#include <stdlib.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -17,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/tls/engine/library.h"
 #include "rouse/tls/engine/tls_engine.h"
@@ -79,6 +83,35 @@ absl::StatusOr<CertificatePtr> NextCertificate(BIO* bio, const TlsPem& pem,
 
 int WireVersion(TlsVersion version) {
   return version == TlsVersion::k1_2 ? TLS1_2_VERSION : TLS1_3_VERSION;
+}
+
+// Returns whether `folder` has a certificate for a handshake, in a file such as
+// "5ed36f99.0".
+bool HasCertificate(const std::string& folder) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()),
+                                                    &closedir);
+  if (entries == nullptr) return false;
+  while (const dirent* const entry = readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name.size() > 9 && name[8] == '.' &&
+        name.find_first_not_of("0123456789abcdef") == 8) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Adds the certificates that the system trusts. Returns whether there are any.
+bool HasSystemRoots(SSL_CTX* context) {
+  if (!AddSystemRoots(context)) return false;
+  // The library has read the file, and reads the folders later.
+  const X509_STORE* const store = SSL_CTX_get_cert_store(context);
+  if (sk_X509_OBJECT_num(X509_STORE_get0_objects(store)) > 0) return true;
+  // The library, too, ignores the variable in a set-user-ID program.
+  const char* const chosen = secure_getenv(X509_get_default_cert_dir_env());
+  const std::vector<std::string> each = absl::StrSplit(
+      chosen == nullptr ? X509_get_default_cert_dir() : chosen, ':');
+  return std::any_of(each.begin(), each.end(), &HasCertificate);
 }
 
 // Has no password for an encrypted key. The library would otherwise ask for one
@@ -183,11 +216,13 @@ absl::Status TlsContext::Apply(const TlsSettings& settings) {
                        : SSL_VERIFY_PEER;
   SSL_CTX_set_verify(context, verifies ? must : SSL_VERIFY_NONE,
                      verifies ? &TlsEngine::OnCertificate : nullptr);
-  if (settings.system_roots && verifies && !AddSystemRoots(context)) {
+  // A program that adds roots may run in an image that has no others.
+  if (settings.system_roots && verifies && !HasSystemRoots(context) &&
+      settings.roots.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         builder,
-        ": the certificates that this system trusts cannot be read; install "
-        "the package ca-certificates, or use AddRootsFile()"));
+        ": this system has no certificates of authorities that it trusts; "
+        "install the package ca-certificates, or use AddRootsFile()"));
   }
   for (const TlsPem& roots : settings.roots) {
     absl::Status added = AddRoots(roots);
