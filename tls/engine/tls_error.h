@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "rouse/tls/engine/library.h"
+#include "rouse/tls/engine/library.h"  // IWYU pragma: keep
 
 namespace rouse::internal {
 
