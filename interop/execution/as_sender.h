@@ -119,19 +119,30 @@ class FinishAtEnd {
   Operation* operation_;
 };
 
-// Runs `future` until it is ready, or until `stopped` is cancelled.
+// What a task owns before its first poll. If the task ends before, the future
+// is destroyed before the receiver is completed. The members give this order;
+// that of a function's parameters depends on the compiler.
 template <class Operation, class F>
-Co<> RunOperation(F future, CancellationToken stopped,
-                  FinishAtEnd<Operation> at_end) {
+struct Job {
+  Job(FinishAtEnd<Operation> end, F f)
+      : at_end(std::move(end)), future(std::move(f)) {}
+
+  FinishAtEnd<Operation> at_end;
+  F future;
+};
+
+// Runs `job.future` until it is ready, or until `stopped` is cancelled.
+template <class Operation, class F>
+Co<> RunOperation(Job<Operation, F> job, CancellationToken stopped) {
   std::optional<typename Operation::Result> result;
   {
     // Destroyed before the receiver is completed, because the future may refer
     // to objects that the receiver's side destroys.
-    Co<> put = PutOutput<F>(result, std::move(future));
+    Co<> put = PutOutput<F>(result, std::move(job.future));
     auto run = stopped.RunUntilCancelled(std::move(put));
     co_await std::move(run);
   }
-  std::move(at_end).Finish(std::move(result));
+  std::move(job.at_end).Finish(std::move(result));
 }
 
 // The operation state of an `AsSender()`.
@@ -163,8 +174,9 @@ class FutureOperation {
           typename L::get_stop_token_t()(typename L::get_env_t()(receiver_)),
           OnStop(stopped));
       runtime
-          .Spawn(RunOperation<FutureOperation, F>(std::move(future_), stopped,
-                                                  std::move(at_end)),
+          .Spawn(RunOperation(Job<FutureOperation, F>(std::move(at_end),
+                                                      std::move(future_)),
+                              stopped),
                  SpawnOptions(), where)
           .Detach();
     }

@@ -311,6 +311,37 @@ TEST_F(AsSenderTest, ARuntimeThatShutsDownStopsTheSender) {
   EXPECT_TRUE(later.stopped);
 }
 
+// Records whether `*gone` was true when it was completed.
+class GoneReceiver {
+ public:
+  using receiver_concept = mini::receiver_tag;
+
+  GoneReceiver(const bool* gone, std::optional<bool>* gone_at_stop)
+      : gone_(gone), gone_at_stop_(gone_at_stop) {}
+
+  void set_value(int) && noexcept { ADD_FAILURE() << "ran"; }
+  void set_error(std::exception_ptr) && noexcept { ADD_FAILURE() << "failed"; }
+  void set_stopped() && noexcept { *gone_at_stop_ = *gone_; }
+
+ private:
+  const bool* gone_;
+  std::optional<bool>* gone_at_stop_;
+};
+
+// Whoever waits for the receiver may free what the future refers to.
+TEST(AsSender, AFutureThatNeverRanIsDestroyedBeforeTheReceiverIsStopped) {
+  bool gone = false;
+  std::optional<bool> gone_at_stop;
+  std::optional<Runtime> runtime(Builder::CurrentThread().Build().value());
+  auto operation = mini::connect_t()(
+      AsSender<Library>(runtime->handle(), SleepForEver(Guard(&gone))),
+      GoneReceiver(&gone, &gone_at_stop));
+  mini::start_t()(operation);
+  EXPECT_EQ(gone_at_stop, std::nullopt);
+  runtime.reset();
+  EXPECT_EQ(gone_at_stop, true);
+}
+
 TEST_F(AsSenderTest, ACopyableFutureCanBeConnectedAgain) {
   const auto sender = AsSender<Library>(handle_, Ready(7));
   for (int i = 0; i < 2; ++i) {
