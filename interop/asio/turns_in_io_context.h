@@ -68,9 +68,13 @@ class TurnsInIoContext {
           readable_(context, runtime.fd()) {}
     ~Loop() { Stop(); }
 
-    // Requests a turn soon.
+    // Requests a turn soon, unless one is requested already: turns that the
+    // timer and the descriptor cause must not add to those that follow.
     void Post() {
+      if (posted_) return;
+      posted_ = true;
       asio::post(context_, [self = shared_from_this()] {
+        self->posted_ = false;
         if (!self->stopped_) self->Turn();
       });
     }
@@ -130,6 +134,7 @@ class TurnsInIoContext {
     asio::io_context& context_;
     asio::steady_timer timer_;
     asio::posix::stream_descriptor readable_;
+    bool posted_ = false;
     bool waits_ = false;
     bool stopped_ = false;
   };

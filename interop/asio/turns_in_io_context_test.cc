@@ -162,6 +162,34 @@ TEST_F(TurnsInIoContextTest, ATaskThatYieldsLeavesHandlersTheirTurn) {
   Run(main());
 }
 
+// The timer and the descriptor cause turns, too, but only one turn follows.
+TEST_F(TurnsInIoContextTest, ABusyRuntimeTakesOneHandlerPerRound) {
+  bool idle = false;
+  auto sleeps = [&idle]() -> Co<> {
+    idle = true;
+    (void)co_await Sleep(absl::Milliseconds(1));
+  };
+  runtime_.Spawn(std::move(sleeps)).Detach();
+  while (!idle) context_.run_one();
+  bool stop = false;
+  auto yields = [&stop]() -> Co<> {
+    while (!stop) co_await Yield();
+  };
+  runtime_.Spawn(std::move(yields)).Detach();
+  bool late = false;
+  asio::steady_timer timer(context_, std::chrono::milliseconds(20));
+  timer.async_wait([&late](auto) { late = true; });
+  while (!late) context_.run_one();
+  for (int i = 0; i < 10; ++i) {
+    bool reached = false;
+    asio::post(context_, [&reached] { reached = true; });
+    int handlers = 0;
+    while (!reached) handlers += static_cast<int>(context_.run_one());
+    EXPECT_LE(handlers, 2);
+  }
+  stop = true;
+}
+
 TEST_F(TurnsInIoContextTest, WithoutItTheContextHasNoMoreWork) {
   asio::post(context_, [this] { turns_.reset(); });
   context_.run();
