@@ -226,16 +226,22 @@ class AsioHandler {
         sender_(std::move(sender)) {}
   AsioHandler(AsioHandler&&) = default;
   AsioHandler& operator=(AsioHandler&&) = delete;
-  // Destroyed without a call, if not moved from.
-  ~AsioHandler() { End(); }
+  // Destroyed without a call, if not moved from. The sender, which the members'
+  // order destroys after this, lets the task continue.
+  ~AsioHandler() {
+    End();
+    kept_.reset();
+  }
 
   template <class... Args>
   void operator()(Args&&... args) {
+    // The arguments may refer to what `kept_` owns.
+    Result result = Output::Make(std::forward<Args>(args)...);
     End();
     // Before the task continues, which may own what `kept_` refers to.
     kept_.reset();
     // False if the future was destroyed: the result is discarded.
-    (void)sender_.Send(Output::Make(std::forward<Args>(args)...));
+    (void)sender_.Send(std::move(result));
   }
 
  private:

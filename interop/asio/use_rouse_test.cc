@@ -288,6 +288,28 @@ TEST(UseRouseTest, AContextThatIsDestroyedCancels) {
   dropped.reset();
 }
 
+// The task that continues may destroy what the token's object needs.
+TEST(UseRouseTest, WhatIsKeptIsGoneBeforeTheTaskIsWoken) {
+  auto context = std::make_unique<asio::io_context>();
+  const auto kept = std::make_shared<int>(1);
+  long owners = 0;
+  const Waker waker = Waker::FromCallable([&] { owners = kept.use_count(); });
+  Context cx(waker);
+  {
+    auto called = asio::post(*context, use_rouse.Keep(kept));
+    EXPECT_TRUE(called.Poll(cx).IsPending());
+    EXPECT_EQ(kept.use_count(), 2);
+    context->run();
+    EXPECT_EQ(owners, 1);
+  }
+  owners = 0;
+  std::optional write = AsyncTwo(*context, 1, use_rouse.Keep(kept));
+  EXPECT_TRUE(write->Poll(cx).IsPending());
+  EXPECT_EQ(kept.use_count(), 2);
+  context.reset();
+  EXPECT_EQ(owners, 1);
+}
+
 // Under ThreadSanitizer: the handler and the task are on different threads.
 TEST(UseRouseTest, TasksAndHandlersPassBytesBackAndForth) {
   constexpr int kRounds = 300;
