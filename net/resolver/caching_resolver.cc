@@ -58,7 +58,10 @@ Co<Resolver::Result> CachingResolver::FindOrAsk(std::string name,
     addrs = co_await std::move(flight);
   }
   if (addrs.ok()) {
-    for (SocketAddr& addr : *addrs) addr = addr.WithPort(port);
+    // Any other port is one that the other resolver has fixed.
+    for (SocketAddr& addr : *addrs) {
+      if (addr.port() == 0) addr = addr.WithPort(port);
+    }
   }
   co_return addrs;
 }

@@ -50,8 +50,13 @@ struct CachingOptions {
 //
 // Keeps addresses, but no errors. Lookups of a name that is being looked up
 // share that lookup (`SingleFlight`), and its error. If the task of the shared
-// lookup gives up, the next task begins another. The cache distinguishes no
-// upper and lower case.
+// lookup gives up, the next task begins another. Therefore poll a lookup until
+// it ends, or destroy it: one that began the shared lookup and is kept without
+// being polled stops all lookups of its name. The cache distinguishes no upper
+// and lower case.
+//
+// Lookups of all ports share an answer. An address to which the other resolver
+// gives a port of its own, as a `StaticResolver` can, keeps that port.
 //
 // Lookups of names must be polled where a driver of timers is current, as in a
 // task of a runtime, and fail with FailedPrecondition elsewhere. The time is
@@ -75,7 +80,7 @@ class CachingResolver : public Resolver {
 
  private:
   struct Entry {
-    std::vector<SocketAddr> addrs;  // with port 0
+    std::vector<SocketAddr> addrs;  // as of a lookup with port 0
     Instant arrival;
   };
 

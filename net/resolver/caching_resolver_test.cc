@@ -20,6 +20,7 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/net/resolver/resolver.h"
+#include "rouse/net/resolver/static_resolver.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
@@ -101,6 +102,19 @@ TEST_F(CachingResolverTest, PortsShareAnAnswer) {
   EXPECT_THAT(Lookup("DB.Test:82"),
               IsOkAndHolds(ElementsAre(Addr("192.0.2.1:82"))));
   EXPECT_THAT(inner_.names(), ElementsAre("db.test"));
+}
+
+TEST_F(CachingResolverTest, KeepsThePortsThatTheOtherResolverFixes) {
+  StaticResolver fixed;
+  fixed.Add("db.test", {Addr("192.0.2.1:5001"), Addr("192.0.2.1:5002"),
+                        Addr("192.0.2.1:0")});
+  const CachingResolver resolver(fixed);
+  for (const uint16_t port : {80, 81}) {
+    EXPECT_THAT(
+        runtime_.BlockOn(resolver.Lookup("db.test", port)),
+        IsOkAndHolds(ElementsAre(Addr("192.0.2.1:5001"), Addr("192.0.2.1:5002"),
+                                 Addr(absl::StrCat("192.0.2.1:", port)))));
+  }
 }
 
 TEST_F(CachingResolverTest, KeepsNoError) {
