@@ -35,6 +35,8 @@
 #include "rouse/reactor/ready.h"
 #include "rouse/reactor/registration.h"
 #include "rouse/reactor/waiter.h"
+#include "rouse/timer/clock.h"
+#include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
@@ -116,7 +118,9 @@ const ares_socket_functions AresLookup::kFunctions = {
     .aconnect =
         [](ares_socket_t fd, const sockaddr* addr, ares_socklen_t size,
            void* lookup) {
-          static_cast<AresLookup*>(lookup)->progress_ = true;
+          auto* const self = static_cast<AresLookup*>(lookup);
+          self->progress_ = true;
+          self->RestartTimer();
           return connect(fd, addr, size);
         },
     .arecvfrom =
@@ -180,11 +184,16 @@ absl::Status AresLookup::Begin() {
                                 "that needs none"));
     }
   }
-  if (!wheel::Handle::TryCurrent().has_value()) {
+  timers_ = wheel::Handle::TryCurrent();
+  if (!timers_.has_value()) {
     return Error(absl::StatusCode::kFailedPrecondition,
                  "this thread has no timers; await the lookup in a task or "
                  "inside Runtime::BlockOn");
   }
+  // Whatever can throw comes before the channel, without which nothing has
+  // begun.
+  const std::string servers = ServersOf(options_);
+  timer_.emplace(SleepUntil(*timers_, timers_->clock().Now() + TimeLimit()));
   // Does nothing on this system, but c-ares asks for it.
   static const int library = ares_library_init(ARES_LIB_INIT_ALL);
   if (library != ARES_SUCCESS) return ErrorOf(library);
@@ -213,14 +222,12 @@ absl::Status AresLookup::Begin() {
     channel_ = nullptr;
     return ErrorOf(status);
   }
-  if (!options_.servers.empty()) {
-    const int status =
-        ares_set_servers_ports_csv(channel_, ServersOf(options_).c_str());
+  if (!servers.empty()) {
+    const int status = ares_set_servers_ports_csv(channel_, servers.c_str());
     if (status != ARES_SUCCESS) return ErrorOf(status);
   }
   ares_set_socket_functions(channel_, &kFunctions, this);
 
-  timer_.emplace(TimeLimit());
   ares_addrinfo_hints hints = {};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -250,14 +257,18 @@ absl::StatusOr<bool> AresLookup::Advance(Context& cx) {
     progress_ = false;
     Process(/*writes=*/true);
     if (status_.has_value()) break;
-    // c-ares reads a connection once, and has sockets that it did not read yet.
-    if (progress_) continue;
-
-    PollResult<SleepResult> time = timer_->Poll(cx);
-    if (time.IsPending()) return false;
-    if (!time->ok()) {
-      return Error(absl::StatusCode::kUnavailable,
-                   "the runtime is being shut down");
+    // Polling the timer takes budget, of which a flood of datagrams that answer
+    // nothing leaves none. The clock is asked first.
+    if (!IsTimeUp()) {
+      // c-ares reads a connection once, and has sockets that it did not read
+      // yet.
+      if (progress_) continue;
+      PollResult<SleepResult> time = timer_->Poll(cx);
+      if (time.IsPending()) return false;
+      if (!time->ok()) {
+        return Error(absl::StatusCode::kUnavailable,
+                     "the runtime is being shut down");
+      }
     }
     timed_out_ = true;
     if (sockets_ == nullptr) {
@@ -266,7 +277,7 @@ absl::StatusOr<bool> AresLookup::Advance(Context& cx) {
     for (Socket* socket = sockets_; socket != nullptr; socket = socket->next) {
       socket->error = ETIMEDOUT;
     }
-    timer_->Reset(TimeLimit());
+    RestartTimer();
     Process(/*writes=*/false);
   }
   return true;
@@ -323,8 +334,11 @@ Result AresLookup::Answer() const {
 
 absl::Status AresLookup::ErrorOf(int status) const {
   switch (status) {
-    case ARES_ENOTFOUND:
     case ARES_ENODATA:
+      // The code of the second answer, which hides a failure of the first.
+      if (response_code_ != 0) return NoAnswer();
+      [[fallthrough]];
+    case ARES_ENOTFOUND:
     case ARES_ENONAME:
       return Error(absl::StatusCode::kNotFound,
                    "the name does not exist or has no address");
@@ -372,6 +386,15 @@ absl::Status AresLookup::Error(absl::StatusCode code,
 
 absl::Duration AresLookup::TimeLimit() const {
   return options_.timeout * (int64_t{1} << std::min(attempt_, 32));
+}
+
+void AresLookup::RestartTimer() {
+  timer_->ResetAt(timers_->clock().Now() + TimeLimit());
+}
+
+bool AresLookup::IsTimeUp() const {
+  const std::optional<Instant> deadline = timer_->Deadline();
+  return deadline.has_value() && timers_->clock().Now() >= *deadline;
 }
 
 // -----------------------------------------------------------------------------
@@ -469,12 +492,13 @@ ares_ssize_t AresLookup::Send(ares_socket_t fd, const iovec* pieces,
                                 : attempt();
   if (sent >= 0) {
     progress_ = true;
-    timer_->Reset(TimeLimit());
+    RestartTimer();
   } else if (socket->type == SOCK_DGRAM) {
     // The system reports only here that no server receives at the address.
     // c-ares gives up this query, but would wait for the query sent before.
     progress_ = true;
-    socket->error = errno;
+    // A full buffer is no failure of the socket.
+    if (errno != EAGAIN) socket->error = errno;
   }
   return sent;
 }

@@ -58,6 +58,7 @@
 #include "rouse/net/resolver/resolver.h"
 #include "rouse/reactor/ready.h"
 #include "rouse/timer/sleep.h"
+#include "rouse/timer/wheel/handle.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -106,6 +107,10 @@ class AresLookup {
   absl::Status NoAnswer() const;
   absl::Status Error(absl::StatusCode code, std::string_view message) const;
   absl::Duration TimeLimit() const;
+  // Gives the timer a deadline, even before its first poll.
+  void RestartTimer();
+  // Returns whether the time of the attempt has passed. Needs no budget.
+  bool IsTimeUp() const;
 
   // The functions that c-ares calls, and their helpers.
   Socket* Find(ares_socket_t fd) const;
@@ -143,6 +148,7 @@ class AresLookup {
   std::optional<int> status_;
   std::unique_ptr<ares_addrinfo, FreeAddrinfo> list_;
 
+  std::optional<wheel::Handle> timers_;
   std::optional<Sleep> timer_;
 };
 

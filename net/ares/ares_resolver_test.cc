@@ -187,6 +187,18 @@ TEST_F(AresResolverTest, OneFailedQueryDoesNotHideTheOther) {
               IsOkAndHolds(ElementsAre(Addr("192.0.2.1:80"))));
 }
 
+TEST_F(AresResolverTest, OneFailedQueryAndNoAddressAreUnavailable) {
+  for (const uint16_t failing : {DnsQuestion::kA, DnsQuestion::kAaaa}) {
+    const DnsServer server([failing](const DnsQuestion& question) {
+      return question.type == failing ? DnsAnswer::Error(kServerFailure)
+                                      : DnsAnswer({});
+    });
+    EXPECT_THAT(Lookup(server, "db.test"),
+                StatusIs(absl::StatusCode::kUnavailable, HasSubstr("SERVFAIL")))
+        << failing;
+  }
+}
+
 TEST_F(AresResolverTest, AFailedServerIsUnavailable) {
   const DnsServer server([](const DnsQuestion& question) {
     return DnsAnswer::Error(question.name == "a.test" ? kServerFailure
@@ -620,6 +632,44 @@ TEST_F(PausedAresResolverTest, ASilentConnectionTimesOut) {
   EXPECT_THAT(runtime_.BlockOn(std::move(lookup)),
               StatusIs(absl::StatusCode::kUnavailable));
   end.Notify();
+}
+
+// A poll that finds more datagrams than its budget allows asks the clock.
+TEST_F(PausedAresResolverTest, AFloodOfWhatIsNoAnswerDoesNotStopTheTime) {
+  auto test = [&]() -> Co<> {
+    UdpSocket flooder = UdpSocket::Bind(SocketAddr::Localhost(0)).value();
+    AresOptions options = Options({flooder.local_addr().value()});
+    options.attempts = 1;
+    const AresResolver resolver(options);
+    auto lookup = resolver.Lookup("db.test", 80);
+    std::optional<Resolver::Result> result;
+    auto poll = [&](Context& cx) -> PollResult<bool> {
+      PollResult<Resolver::Result> polled = lookup.Poll(cx);
+      if (polled.IsReady()) result = *std::move(polled);
+      return result.has_value();
+    };
+    auto first = PollFn(poll);
+    const bool ended_early = co_await std::move(first);
+    EXPECT_FALSE(ended_early);
+    char buffer[512];
+    auto ask = flooder.RecvFrom(absl::MakeSpan(buffer));
+    const UdpSocket::Received query = (co_await std::move(ask)).value();
+    std::string wrong_id(buffer, query.size);
+    wrong_id[0] = static_cast<char>(wrong_id[0] + 1);
+    for (uint32_t i = 0; i < kBudgetPerPoll + 20; ++i) {
+      auto send = flooder.SendTo(wrong_id, query.peer);
+      (co_await std::move(send)).value();
+    }
+    auto pass = Advance(absl::Seconds(6));
+    co_await std::move(pass);
+    auto second = PollFn(poll);
+    const bool ended = co_await std::move(second);
+    EXPECT_TRUE(ended);
+    if (ended) {
+      EXPECT_THAT(*result, StatusIs(absl::StatusCode::kUnavailable));
+    }
+  };
+  runtime_.BlockOn(test);
 }
 
 TEST_F(PausedAresResolverTest, CanBeDroppedInEveryAttempt) {
