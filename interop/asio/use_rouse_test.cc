@@ -41,6 +41,7 @@
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::interop {
 namespace {
