@@ -364,7 +364,6 @@ rouse_library(io
 
 rouse_library(net
   HEADERS
-    net/ares/ares_options.h
     net/by_name.h
     net/evented_base.h
     net/ip_options.h
@@ -1072,13 +1071,6 @@ rouse_library(timer
     rouse::base
     rouse::future
     rouse::waker
-)
-
-rouse_library(tls
-  HEADERS
-    tls/tls_version.h
-  DEPS
-    rouse::base
 )
 
 rouse_library(waker

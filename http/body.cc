@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "absl/base/no_destructor.h"
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/future/co.h"

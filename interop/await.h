@@ -120,6 +120,7 @@ Detached Drive(std::optional<A> awaitable,
     result.emplace(std::in_place_index<1>, std::current_exception());
   }
   // Before the task continues, which may own what the awaitable refers to.
+  // NOLINTNEXTLINE(bugprone-use-after-move): only the contents were moved.
   awaitable.reset();
   // False if the future was destroyed: the result is discarded.
   (void)sender.Send(*std::move(result));

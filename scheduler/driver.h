@@ -38,8 +38,8 @@ class AnyDriver {
   virtual void ParkFor(absl::Duration limit) = 0;
   virtual void Shutdown() = 0;
   // Prepares a wait of another event loop, and returns its greatest length: see
-  // `wheel::Driver`. `ParkFor()` ends the wait. A `Panic()` if the driver cannot
-  // wait in another loop.
+  // `wheel::Driver`. `ParkFor()` ends the wait. A `Panic()` if the driver
+  // cannot wait in another loop.
   virtual absl::Duration PrepareToWait() = 0;
   virtual void Unpark() const = 0;
 };

@@ -31,9 +31,9 @@ struct set_value_t {
   template <class R, class... Args>
     requires(!std::is_lvalue_reference_v<R>)
   void operator()(R&& receiver, Args&&... args) const noexcept {
-    static_assert(
-        noexcept(std::move(receiver).set_value(std::forward<Args>(args)...)));
-    std::move(receiver).set_value(std::forward<Args>(args)...);
+    static_assert(noexcept(
+        std::forward<R>(receiver).set_value(std::forward<Args>(args)...)));
+    std::forward<R>(receiver).set_value(std::forward<Args>(args)...);
   }
 };
 struct set_error_t {
@@ -41,16 +41,16 @@ struct set_error_t {
     requires(!std::is_lvalue_reference_v<R>)
   void operator()(R&& receiver, E&& error) const noexcept {
     static_assert(
-        noexcept(std::move(receiver).set_error(std::forward<E>(error))));
-    std::move(receiver).set_error(std::forward<E>(error));
+        noexcept(std::forward<R>(receiver).set_error(std::forward<E>(error))));
+    std::forward<R>(receiver).set_error(std::forward<E>(error));
   }
 };
 struct set_stopped_t {
   template <class R>
     requires(!std::is_lvalue_reference_v<R>)
   void operator()(R&& receiver) const noexcept {
-    static_assert(noexcept(std::move(receiver).set_stopped()));
-    std::move(receiver).set_stopped();
+    static_assert(noexcept(std::forward<R>(receiver).set_stopped()));
+    std::forward<R>(receiver).set_stopped();
   }
 };
 

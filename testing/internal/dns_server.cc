@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/log/check.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,6 +28,7 @@
 #include "rouse/net/tcp_listener.h"
 #include "rouse/net/tcp_stream.h"
 #include "rouse/net/udp_socket.h"
+#include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 
