@@ -219,7 +219,7 @@ MODEL_TEST(Parker, ASleeperBesideAHolderGetsTheDriverOrIsFound) {
 
 // Idle has models of its own.
 MODEL_MUTANTS(Parker, "scheduler/", "Idle::: killed by idle_model_test",
-              "SharedDriver::Release at driver.h:110: store skipped: it counts "
+              "SharedDriver::Release at driver.h:108: store skipped: it counts "
               "turns for the watchdog");
 
 }  // namespace
