@@ -266,7 +266,7 @@ MODEL_TEST(Idle, AWorkerIsWokenInALongDispatchBesideTheWatchdog) {
 
 MODEL_MUTANTS(
     Idle, "scheduler/queue/idle.h",
-    "Idle::Awake at idle.h:224: load seq_cst -> acquire: the standard "
+    "Idle::Awake at idle.h:230: load seq_cst -> acquire: the standard "
     "allows an order of the sequentially consistent operations that "
     "is not the order of execution, which the checker does not have "
     "(testing/model/memory.h)");
