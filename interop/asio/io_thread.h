@@ -19,7 +19,7 @@ namespace rouse::interop::internal {
 
 // IoThread
 //
-// The destructor waits for the operations that have begun.
+// The destructor waits for the operations under way.
 class IoThread {
  public:
   IoThread()

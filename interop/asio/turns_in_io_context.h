@@ -68,8 +68,8 @@ class TurnsInIoContext {
           readable_(context, runtime.fd()) {}
     ~Loop() { Stop(); }
 
-    // Requests a turn soon, unless one is requested already: turns that the
-    // timer and the descriptor cause must not add to those that follow.
+    // Requests a turn soon, unless a turn is requested already. The turns of
+    // the timer and of the descriptor would otherwise multiply the requests.
     void Post() {
       if (posted_) return;
       posted_ = true;

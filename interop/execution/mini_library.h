@@ -5,9 +5,9 @@
 // File: mini_library.h
 // -----------------------------------------------------------------------------
 //
-// For tests: the smallest library of senders and receivers that follows C++26.
-// Like the real ones, its customization points call member functions, and check
-// that these are noexcept where they must be.
+// For tests: a small library of senders and receivers, after C++26. Like those
+// of real libraries, the customization points call member functions, and check
+// noexcept where C++26 requires noexcept.
 
 #ifndef ROUSE_INTEROP_EXECUTION_MINI_LIBRARY_H_
 #define ROUSE_INTEROP_EXECUTION_MINI_LIBRARY_H_
