@@ -216,10 +216,11 @@ class Body {
   const Headers& trailers() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   Headers& trailers() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 
-  // Internal: for protocols. `text()` has the bytes of a body without a source.
+  // Internal: makes a body of what `source` reads, for protocols.
   explicit Body(std::unique_ptr<internal::BodySource> source,
                 std::optional<uint64_t> size)
       : source_(std::move(source)), size_(size) {}
+  // Internal: whether the body has no source, and the bytes of such a body.
   bool is_text() const { return source_ == nullptr; }
   std::string_view text() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
     // A body that was moved from has no text, but may have been read.

@@ -124,8 +124,9 @@ class ByteStream {
     return io_->PollShutdown(cx);
   }
 
-  // Internal: converts from and to the interface.
+  // Internal: converts from the interface.
   explicit ByteStream(std::unique_ptr<internal::Io> io) : io_(std::move(io)) {}
+  // Internal: converts to the interface.
   std::unique_ptr<internal::Io> IntoIo() && { return std::move(io_); }
 
  private:
