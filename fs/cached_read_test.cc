@@ -21,6 +21,7 @@
 #include <thread>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
@@ -33,6 +34,7 @@
 #include "rouse/fs/operation.h"
 #include "rouse/fs/posix.h"
 #include "rouse/future/block_on.h"
+#include "rouse/future/co.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/failing_calls.h"
@@ -71,18 +73,17 @@ class CachedReadTest : public FsTest {
     return std::nullopt;
   }
 
-  // Reads `file` on another thread. Returns the number of times that the page
-  // cache was tried, which fails with `error`, or -1 if calls cannot be counted
-  // here.
-  int CountTries(const File& file, int error) {
+  // Calls `body` on another thread. Returns the number of times that `body`
+  // tried the page cache, which fails with `error`, or -1 if calls cannot be
+  // counted here.
+  static int CountTries(int error, absl::FunctionRef<void()> body) {
     int tries = 0;
     const auto fails = [&] {
       ++tries;
       return true;
     };
-    const bool can_count = reactor::WithCallsThatMayFail(
-        {SYS_preadv2}, error, fails,
-        [&] { EXPECT_THAT(Run(file.ReadAt(0, 4)), IsOkAndHolds("text")); });
+    const bool can_count =
+        reactor::WithCallsThatMayFail({SYS_preadv2}, error, fails, body);
     return can_count ? tries : -1;
   }
 
@@ -103,6 +104,24 @@ TEST_F(CachedReadTest, IsReadyInItsFirstPoll) {
                              std::min<size_t>(offset, text.size()), size)));
   }
   EXPECT_EQ(waker_.clones(), 0);
+}
+
+TEST_F(CachedReadTest, UsesTheBudget) {
+  const std::optional<File> file = MakeCachedFile("text");
+  if (!file.has_value()) GTEST_SKIP() << "no file system has such reads here";
+  int count = 0;
+  const auto read_often = [&]() -> Co<> {
+    for (; count < 1000; ++count) {
+      auto read = file->ReadAt(0, 4);
+      EXPECT_THAT(co_await std::move(read), IsOkAndHolds("text"));
+    }
+  };
+  auto reads = read_often();
+  EXPECT_TRUE(waker_.Poll(reads).IsPending());
+  EXPECT_GT(count, 0);
+  EXPECT_LT(count, 1000);
+  Run(std::move(reads));
+  EXPECT_EQ(count, 1000);
 }
 
 // A part is in the cache, and the rest is not.
@@ -153,32 +172,31 @@ TEST_F(CachedReadTest, AThreadReadsWhereTheKernelCannot) {
 
 TEST_F(CachedReadTest, ARefusalIsRemembered) {
   Put("a", "text");
+  const auto tries_of = [this](const File& file, int error) {
+    return CountTries(error, [&] {
+      EXPECT_THAT(Run(file.ReadAt(0, 4)), IsOkAndHolds("text"));
+    });
+  };
   for (const int error : {EOPNOTSUPP, ENOSYS, EPERM}) {
     const File file = Open();
-    const int tries = CountTries(file, error);
-    if (tries < 0) GTEST_SKIP() << "no filters of system calls here";
+    const int tries = tries_of(file, error);
+    if (tries < 0) GTEST_SKIP() << "calls cannot be counted here";
     EXPECT_EQ(tries, 1);
-    EXPECT_EQ(CountTries(file, error), 0);
+    EXPECT_EQ(tries_of(file, error), 0);
   }
   const File file = Open();
-  EXPECT_EQ(CountTries(file, EAGAIN), 1);
-  EXPECT_EQ(CountTries(file, EAGAIN), 1);
+  EXPECT_EQ(tries_of(file, EAGAIN), 1);
+  EXPECT_EQ(tries_of(file, EAGAIN), 1);
 }
 
 TEST_F(CachedReadTest, LargeReadsAreNotTried) {
   Put("a", std::string(100'000, 'x'));
   const File file = Open();
-  int tries = 0;
-  const auto fails = [&] {
-    ++tries;
-    return true;
-  };
-  if (!reactor::WithCallsThatMayFail({SYS_preadv2}, EAGAIN, fails, [&] {
-        EXPECT_THAT(Run(file.ReadAt(0, File::kMaxCachedRead)), IsOk());
-        EXPECT_THAT(Run(file.ReadAt(0, File::kMaxCachedRead + 1)), IsOk());
-      })) {
-    GTEST_SKIP() << "no filters of system calls here";
-  }
+  const int tries = CountTries(EAGAIN, [&] {
+    EXPECT_THAT(Run(file.ReadAt(0, File::kMaxCachedRead)), IsOk());
+    EXPECT_THAT(Run(file.ReadAt(0, File::kMaxCachedRead + 1)), IsOk());
+  });
+  if (tries < 0) GTEST_SKIP() << "calls cannot be counted here";
   EXPECT_EQ(tries, 1);
 }
 
@@ -188,17 +206,11 @@ TEST_F(CachedReadTest, DirectReadsAreNotTried) {
   const absl::StatusOr<File> file =
       Run(File::Open(Path("a"), ForReading().Flags(O_DIRECT)));
   if (!file.ok()) GTEST_SKIP() << file.status();
-  int tries = 0;
-  const auto fails = [&] {
-    ++tries;
-    return true;
-  };
-  if (!reactor::WithCallsThatMayFail({SYS_preadv2}, EAGAIN, fails, [&] {
-        // Fails, because the buffer is not aligned.
-        Run(file->ReadAt(0, 4)).IgnoreError();
-      })) {
-    GTEST_SKIP() << "no filters of system calls here";
-  }
+  const int tries = CountTries(EAGAIN, [&] {
+    // Fails, because the buffer is not aligned.
+    Run(file->ReadAt(0, 4)).IgnoreError();
+  });
+  if (tries < 0) GTEST_SKIP() << "calls cannot be counted here";
   EXPECT_EQ(tries, 0);
 }
 

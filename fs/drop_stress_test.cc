@@ -8,13 +8,12 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -151,22 +150,21 @@ Co<> Drive(std::string folder, File file, uint64_t seed, absl::Time end) {
   DropStress stress(std::move(folder), std::move(file), seed);
   // The operations need no wakes, because the test polls them at random.
   const Waker waker;
-  while (absl::Now() < end) {
+  do {
     for (int i = 0; i < 20; ++i) {
       Context cx(waker);
       stress.Step(cx);
     }
     co_await Yield();
-  }
+  } while (absl::Now() < end);
   stress.Finish();
 }
 
-class DropStressTest : public ::testing::TestWithParam<bool> {};
+class DropStressTest : public FsTest,
+                       public ::testing::WithParamInterface<bool> {};
 
 TEST_P(DropStressTest, OperationsWriteOnlyToTheirOwnMemory) {
-  std::string folder = absl::StrCat(::testing::TempDir(), "/drop-XXXXXX");
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  std::ofstream(folder + "/file") << std::string(kFileSize, 'x') << std::flush;
+  Put("file", std::string(kFileSize, 'x'));
   FastRand rand(StressSeed());
   const absl::Time end = absl::Now() + StressTime(absl::Seconds(1), 2);
   {
@@ -178,21 +176,17 @@ TEST_P(DropStressTest, OperationsWriteOnlyToTheirOwnMemory) {
     std::shared_ptr<Backend> backend;
     {
       const EnterGuard enter = runtime->Enter();
-      if (TestBackend() != nullptr) {
-        auto made = TestBackend()();
-        if (!made.ok()) GTEST_SKIP() << made.status();
-        backend = *std::move(made);
-      }
+      if (TestBackend() != nullptr) backend = TestBackend()().value();
     }
     const File file =
         runtime
-            ->BlockOn(File::Open(folder + "/file",
-                                 ForUpdate().Via(std::move(backend))))
+            ->BlockOn(
+                File::Open(Path("file"), ForUpdate().Via(std::move(backend))))
             .value();
     const auto drive_all = [&]() -> Co<> {
       JoinSet<void> tasks;
       for (int i = 0; i < 3; ++i) {
-        tasks.Spawn(Drive(folder, file, rand.Next(), end));
+        tasks.Spawn(Drive(folder_, file, rand.Next(), end));
       }
       for (;;) {
         auto next = tasks.Next();
@@ -203,15 +197,12 @@ TEST_P(DropStressTest, OperationsWriteOnlyToTheirOwnMemory) {
     // Waits for calls that have begun.
     runtime.reset();
   }
-  std::ifstream file(folder + "/file");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}),
-            std::string(kFileSize, 'x'));
+  EXPECT_EQ(Get("file"), std::string(kFileSize, 'x'));
   // No temporary file is left.
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
     EXPECT_FALSE(entry.path().filename().string().starts_with("."))
         << entry.path();
   }
-  std::filesystem::remove_all(folder);
 }
 
 INSTANTIATE_TEST_SUITE_P(Runtimes, DropStressTest, ::testing::Bool(),
@@ -219,20 +210,20 @@ INSTANTIATE_TEST_SUITE_P(Runtimes, DropStressTest, ::testing::Bool(),
                            return test.param ? "MultiThread" : "CurrentThread";
                          });
 
+class ReadDirDropStressTest : public FsTest {};
+
 // Each batch is abandoned many times.
-TEST(ReadDirDropStressTest, PollsThatAreDestroyedLoseNoEntry) {
-  std::string folder = absl::StrCat(::testing::TempDir(), "/drop-XXXXXX");
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+TEST_F(ReadDirDropStressTest, PollsThatAreDestroyedLoseNoEntry) {
   constexpr int kEntries = 700;
   for (int i = 0; i < kEntries; ++i) {
-    std::ofstream(absl::StrCat(folder, "/", i));
+    Put(absl::StrCat(i), "");
   }
   FastRand rand(StressSeed());
   Runtime runtime = Builder::CurrentThread().Build().value();
   const EnterGuard enter = runtime.Enter();
   const Waker waker;
   for (int round = 0; round < 20; ++round) {
-    ReadDir entries(folder);
+    ReadDir entries(folder_);
     const bool is_abandoned = rand.Below(4) == 0;
     int seen = 0;
     for (;;) {
@@ -250,7 +241,6 @@ TEST(ReadDirDropStressTest, PollsThatAreDestroyedLoseNoEntry) {
       EXPECT_EQ(seen, kEntries);
     }
   }
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

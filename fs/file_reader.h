@@ -37,9 +37,10 @@ namespace rouse::fs {
 // FileReader
 //
 // An `AsyncRead` and `AsyncBufRead` of a file. Has a buffer of its own, which
-// is filled `chunk` bytes at a time on a thread of the blocking pool: larger
-// chunks need fewer changes of the thread. Several readers of one file do not
-// disturb each other. Movable. Not thread-safe.
+// `File::ReadAt()` fills, `chunk` bytes at a time. A chunk of more than
+// `File::kMaxCachedRead` bytes is always read by a thread or by the back end;
+// larger chunks then need fewer changes of the thread. Several readers of one
+// file do not disturb each other. Movable. Not thread-safe.
 //
 // Destroying a pending read loses nothing: the bytes stay in the buffer. At the
 // end of the file, reads return 0 bytes; if the file has grown since, the next

@@ -65,7 +65,8 @@ class [[nodiscard(
   // Makes an operation that calls `call` once, on a thread of the pool.
   explicit Operation(Call call) : state_(std::move(call)) {}
 
-  // Makes an operation whose polls call `poll`, for a `Backend`. `poll` is not
+  // Makes an operation whose polls call `poll`, such as an operation of a
+  // `Backend`. `poll` is not
   // called again after it has been ready, and is destroyed with the operation.
   explicit Operation(PollFunction poll) : state_(std::move(poll)) {}
 
@@ -110,7 +111,7 @@ class [[nodiscard(
         "the function again");
   }
 
-  // Not begun, begun on the pool, made by a back end, or finished.
+  // Not begun, begun on the pool, polled by a function, or finished.
   std::variant<Call, Handle, PollFunction, std::monostate> state_;
 };
 

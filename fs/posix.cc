@@ -24,13 +24,10 @@
 #include "rouse/reactor/owned_fd.h"
 
 namespace rouse::fs::internal {
-namespace {
 
-// A string that grows step by step costs less for a size that the file does not
-// have.
-constexpr size_t kLargestStep = size_t{1} << 20;
-
-}  // namespace
+size_t NextReadStep(size_t done, size_t size) {
+  return std::min(size - done, std::max(done, size_t{1} << 20));
+}
 
 absl::Status PathError(int error, std::string_view call,
                        std::string_view path) {
@@ -71,7 +68,7 @@ absl::StatusOr<std::string> ReadFdAt(int fd, const std::string& path,
   std::string bytes;
   while (bytes.size() < size) {
     const size_t before = bytes.size();
-    const size_t step = std::min(size - before, std::max(before, kLargestStep));
+    const size_t step = NextReadStep(before, size);
     bytes.resize(before + step);
     const ssize_t result = pread(fd, bytes.data() + before, step,
                                  static_cast<off_t>(offset + before));

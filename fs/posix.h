@@ -7,7 +7,7 @@
 //
 // Internal to fs/: system calls of files, repeated after a signal and after a
 // partial result, with errors that name the call and the path. All functions
-// block the calling thread.
+// except `ReadCachedFdAt()` block the calling thread.
 
 #ifndef ROUSE_FS_POSIX_H_
 #define ROUSE_FS_POSIX_H_
@@ -34,6 +34,11 @@ absl::Status CheckPath(std::string_view path);
 
 // Returns InvalidArgument if no file has `size` bytes at `offset`.
 absl::Status CheckOffset(uint64_t offset, uint64_t size, std::string_view path);
+
+// Returns how many bytes a read of `size` bytes asks for after `done` bytes: at
+// most 1 MiB at first. A string that grows step by step costs less for a size
+// that the file does not have.
+size_t NextReadStep(size_t done, size_t size);
 
 absl::StatusOr<OwnedFd> OpenFd(const std::string& path, int flags, mode_t mode);
 

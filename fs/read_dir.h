@@ -9,9 +9,8 @@
 //
 //   rouse::fs::ReadDir entries("/etc");
 //   for (;;) {
-//     auto next = rouse::Next(entries);
 //     std::optional<absl::StatusOr<rouse::fs::DirEntry>> entry =
-//         co_await std::move(next);
+//         co_await rouse::Next(entries);
 //     if (!entry.has_value()) break;
 //     if (!entry->ok()) co_return entry->status();
 //     Use((*entry)->name());

@@ -98,9 +98,8 @@ rouse::Co<absl::StatusOr<std::string>> ReadOnceMade(std::string directory,
     absl::StatusOr<std::string> text = co_await std::move(read);
     if (!absl::IsNotFound(text.status())) co_return text;
     // Any event is a reason to look again, even `kOverflow`.
-    auto next = rouse::Next(watcher);
     std::optional<absl::StatusOr<rouse::fs::WatchEvent>> event =
-        co_await std::move(next);
+        co_await rouse::Next(watcher);
     if (!event.has_value()) co_return absl::AbortedError("no more events");
     if (!event->ok()) co_return event->status();
   }

@@ -68,13 +68,11 @@ class FollowTest(unittest.TestCase):
     def test_follows_a_rotated_log(self):
         self._append("before\n")
         self._start(str(self.log))
-        expected = ""
         for i in range(20):
             self._append(f"old {i}\n")
             self.log.rename(self.folder / f"app.log.{i}")
             self._append(f"new {i}\n")
-            expected = f"old {i}\nnew {i}\n"
-            self._expect(expected)
+            self._expect(f"old {i}\nnew {i}\n")
 
     def test_follows_a_file_that_is_replaced(self):
         self._append("before\n")

@@ -66,9 +66,8 @@ class Follower {
     co_await rouse::OrReturn(look);
     Say(absl::StrCat("following ", path_));
     for (;;) {
-      auto next = rouse::Next(watcher);
       std::optional<absl::StatusOr<fs::WatchEvent>> event =
-          co_await std::move(next);
+          co_await rouse::Next(watcher);
       if (!event.has_value()) co_return absl::OkStatus();
       if (!event->ok()) co_return event->status();
       const fs::WatchKind kind = (*event)->kind;

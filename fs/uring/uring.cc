@@ -37,9 +37,7 @@ namespace {
 using internal::Queue;
 using internal::Request;
 
-// A string that grows step by step costs less for a size that the file does not
-// have.
-constexpr size_t kFirstStep = size_t{1} << 20;
+// `Request::size` has 32 bits.
 constexpr size_t kLargestStep = size_t{1} << 30;
 
 // The task that waits for completions.
@@ -159,8 +157,8 @@ class ReadTransfer : public Transfer {
           if (!status.ok()) return Result(std::move(status));
         }
         if (done_ == size_) return Result(std::move(bytes));
-        const size_t step = std::min(
-            {size_ - done_, std::max(done_, kFirstStep), kLargestStep});
+        const size_t step =
+            std::min(fs::internal::NextReadStep(done_, size_), kLargestStep);
         bytes.resize(done_ + step);
         request().data = bytes.data() + done_;
         request().size = static_cast<uint32_t>(step);

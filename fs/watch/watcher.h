@@ -11,9 +11,8 @@
 //       co_await rouse::OrReturn(rouse::fs::Watcher::Create());
 //   co_await rouse::OrReturn(watcher.Add("/etc/app"));
 //   for (;;) {
-//     auto next = rouse::Next(watcher);
 //     std::optional<absl::StatusOr<rouse::fs::WatchEvent>> event =
-//         co_await std::move(next);
+//         co_await rouse::Next(watcher);
 //     if (!event.has_value()) break;
 //     if (!event->ok()) co_return event->status();
 //     if ((*event)->kind == rouse::fs::WatchKind::kOverflow) ReadEverything();
@@ -170,11 +169,13 @@ class Watcher {
   //   PermissionDenied   the process may not read the file
   //   AlreadyExists      this watcher watches the file already, perhaps under
   //                      another path
-  //   InvalidArgument    `kinds` has no kind that can be asked for
+  //   InvalidArgument    `kinds` has no kind that can be asked for, or `path`
+  //                      contains a zero byte
+  //   FailedPrecondition /proc is not mounted
   //   ResourceExhausted  the user's limit of watches is reached; the message
   //                      says which limit to raise
   //
-  // Needs /proc. The watch costs about 1 KiB of the kernel's memory.
+  // The watch costs about 1 KiB of the kernel's memory.
   Operation<WatchId> Add(std::string path,
                          WatchKinds kinds = WatchKinds::All());
 
@@ -182,7 +183,10 @@ class Watcher {
   // `kEnded`. Returns NotFound if the watch has ended.
   absl::Status Remove(WatchId watch);
 
-  // Destroying a pending poll loses nothing.
+  // Returns the next event. After an error, returns nothing. Destroying a
+  // future that polls loses no event.
+  //
+  //   Unavailable        the reactor has been shut down
   PollResult<std::optional<absl::StatusOr<WatchEvent>>> PollNext(Context& cx);
 
   // Returns the number of watches whose `kEnded` was not reported yet.
