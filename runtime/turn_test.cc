@@ -35,7 +35,8 @@
 #include "rouse/scheduler/task/unhandled.h"
 #include "rouse/sync/oneshot.h"
 #include "rouse/testing/expect_panic.h"
-#include "rouse/timer/clock.h"
+#include "rouse/testing/internal/runtime_fixture.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
@@ -150,8 +151,7 @@ TEST(TurnTest, RunsATaskWhoseDeadlineHasCome) {
 }
 
 TEST(TurnTest, AClockThatIsMovedEndsTheWait) {
-  const auto clock = std::make_shared<Clock>();
-  clock->Pause();
+  const auto clock = PausedClock();
   Runtime runtime = Builder::CurrentThread().WithClock(clock).Build().value();
   int count = 0;
   runtime.Spawn(SleepAndCount(absl::Hours(1), count)).Detach();
@@ -164,10 +164,8 @@ TEST(TurnTest, AClockThatIsMovedEndsTheWait) {
 }
 
 TEST(TurnTest, AClockThatAutoAdvancesNeedsNoWait) {
-  const auto clock = std::make_shared<Clock>();
-  clock->Pause();
-  clock->SetAutoAdvance(true);
-  Runtime runtime = Builder::CurrentThread().WithClock(clock).Build().value();
+  Runtime runtime =
+      Builder::CurrentThread().WithClock(AutoAdvancingClock()).Build().value();
   int count = 0;
   auto sleeps = [&]() -> Co<> {
     for (int i = 0; i < 100; ++i) {

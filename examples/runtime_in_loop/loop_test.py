@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -B
 """Talks to a program as several clients at once."""
 
+import contextlib
 import re
 import socket
 import subprocess
@@ -17,11 +18,15 @@ _binary = None
 class LoopTest(unittest.TestCase):
     def test_tasks_and_loop_share_the_thread(self):
         pipe = subprocess.PIPE
-        with subprocess.Popen([_binary], stdout=pipe, stderr=pipe, text=True) as process:
+        with subprocess.Popen([_binary], stdout=pipe, stderr=pipe, text=True) as process, \
+                contextlib.ExitStack() as stack:
+            # Without an effect on a program that has ended.
+            stack.callback(process.kill)
             line = process.stdout.readline()
             port = int(re.fullmatch(r"listening on 127\.0\.0\.1:(\d+)\n", line).group(1))
             clients = [
-                socket.create_connection(("127.0.0.1", port), timeout=DEADLINE) for _ in range(10)
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=DEADLINE))
+                for _ in range(10)
             ]
             for round_ in range(20):
                 for number, client in enumerate(clients):
@@ -31,8 +36,6 @@ class LoopTest(unittest.TestCase):
                     self.assertEqual(answer, bytes([65 + number, 97 + round_ % 10]))
             clients[0].sendall(b"q")
             out, err = process.communicate(timeout=DEADLINE)
-            for client in clients:
-                client.close()
         self.assertEqual(err, "")
         self.assertEqual(process.returncode, 0)
         report = r"the tasks have answered (\d+) bytes, and the loop has ticked (\d+) times\n"

@@ -11,30 +11,19 @@
 
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
+#include "rouse/future/ready.h"
 #include "rouse/future/task_local.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/fork.h"
 #include "rouse/scheduler/fork_all.h"
 #include "rouse/testing/failing_allocations.h"
 #include "rouse/testing/poll_once.h"
-#include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
 #ifdef ROUSE_CAN_FAIL_ALLOCATIONS
 
 namespace rouse {
 namespace {
-
-// A future without an allocation, which counts its polls.
-class Number {
- public:
-  explicit Number(int value) : value_(value) {}
-
-  PollResult<int> Poll(Context&) { return value_; }
-
- private:
-  int value_;
-};
 
 constinit TaskLocal<int> local("local");
 
@@ -46,7 +35,7 @@ TEST(ForkMemory, AForkThatCannotBecomeATaskIsPolledInPlace) {
   const auto enter = runtime->Enter();
   const int failures = FailEachAllocation(
       [] {
-        auto fork = local.Scope(1, Fork(Number(1), Number(2)));
+        auto fork = local.Scope(1, Fork(Ready(1), Ready(2)));
         // `BlockOn()` would need memory.
         for (;;) {
           PollResult<std::tuple<int, int>> result = PollOnce(fork);
@@ -63,10 +52,10 @@ TEST(ForkMemory, AForkThatCannotBecomeATaskIsPolledInPlace) {
 TEST(ForkMemory, AForkAllReportsThatMemoryIsLacking) {
   const int failures = FailEachAllocation(
       [] {
-        std::vector<Number> numbers;
+        std::vector<ReadyFuture<int>> numbers;
         numbers.reserve(2);
-        numbers.emplace_back(1);
-        numbers.emplace_back(2);
+        numbers.push_back(Ready(1));
+        numbers.push_back(Ready(2));
         auto all = ForkAll(std::move(numbers));
         return PollOnce(all).value();
       },

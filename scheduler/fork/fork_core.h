@@ -24,6 +24,7 @@
 #include "rouse/future/await_trace.h"
 #include "rouse/scheduler/fork/fork_child.h"
 #include "rouse/scheduler/fork/fork_stack.h"
+#include "rouse/scheduler/fork/given_child.h"
 #include "rouse/scheduler/worker.h"
 #include "rouse/waker/context.h"
 

@@ -61,8 +61,17 @@ class TaskSide {
     return *task_.Poll(future);
   }
   void AwaitWake() { task_.AwaitWake(); }
-  void Abandon() { given_->Abandon(); }
   void End() { given_->Unref(); }
+  // Polls the child, which ends, and ends the task.
+  void PollToEnd() {
+    Require(Poll());
+    End();
+  }
+  // Ends the task without its child, as a cancellation does.
+  void Cancel() {
+    given_->Abandon();
+    End();
+  }
 
  private:
   model::Task task_;
@@ -117,10 +126,7 @@ class ForkSide {
 MODEL_TEST(GivenChild, TheForkWaitsForTheEnd) {
   TaskSide task;
   ForkSide fork(1, task);
-  Thread thread([&task] {
-    Require(task.Poll());
-    task.End();
-  });
+  Thread thread([&task] { task.PollToEnd(); });
   Require(fork.Await());
   fork.Destroy();
 }
@@ -128,10 +134,7 @@ MODEL_TEST(GivenChild, TheForkWaitsForTheEnd) {
 MODEL_TEST(GivenChild, TheForkTakesBackWhatHasNotBegun) {
   TaskSide task;
   ForkSide fork(1, task);
-  Thread thread([&task] {
-    Require(task.Poll());
-    task.End();
-  });
+  Thread thread([&task] { task.PollToEnd(); });
   if (fork.given->TakeBack()) {
     fork.Finish();
   } else {
@@ -159,8 +162,7 @@ MODEL_TEST(GivenChild, AnEndingTaskReturnsTheChild) {
   ForkSide fork(2, task);
   Thread thread([&task] {
     static_cast<void>(task.Poll());
-    task.Abandon();
-    task.End();
+    task.Cancel();
   });
   if (!fork.given->TakeBack()) Require(!fork.Await());
   fork.Finish();
@@ -170,10 +172,7 @@ MODEL_TEST(GivenChild, AnEndingTaskReturnsTheChild) {
 MODEL_TEST(GivenChild, TheForkIsDestroyedWhileTheChildEnds) {
   TaskSide task;
   ForkSide fork(1, task);
-  Thread thread([&task] {
-    Require(task.Poll());
-    task.End();
-  });
+  Thread thread([&task] { task.PollToEnd(); });
   fork.Destroy();
 }
 
@@ -183,8 +182,7 @@ MODEL_TEST(GivenChild, TheForkIsDestroyedWhileATaskThatHasPolledEnds) {
   ForkSide fork(2, task);
   Thread thread([&task] {
     static_cast<void>(task.Poll());
-    task.Abandon();
-    task.End();
+    task.Cancel();
   });
   fork.Destroy();
 }
@@ -192,20 +190,14 @@ MODEL_TEST(GivenChild, TheForkIsDestroyedWhileATaskThatHasPolledEnds) {
 MODEL_TEST(GivenChild, TheForkIsDestroyedWhileTheTaskEnds) {
   TaskSide task;
   ForkSide fork(2, task);
-  Thread thread([&task] {
-    task.Abandon();
-    task.End();
-  });
+  Thread thread([&task] { task.Cancel(); });
   fork.Destroy();
 }
 
 MODEL_TEST(GivenChild, ATaskThatHasNotBegunEndsWhileItsChildIsTakenBack) {
   TaskSide task;
   ForkSide fork(1, task);
-  Thread thread([&task] {
-    task.Abandon();
-    task.End();
-  });
+  Thread thread([&task] { task.Cancel(); });
   Require(fork.given->TakeBack() || !fork.Await());
   fork.Finish();
   fork.Destroy();
@@ -220,8 +212,7 @@ MODEL_TEST(GivenChild, TheForkIsDestroyedWhileAThreadTraces) {
   });
   fork.Destroy();
   thread.Join();
-  Require(task.Poll());
-  task.End();
+  task.PollToEnd();
 }
 
 MODEL_TEST(GivenChild, TheForkTakesBackWhileAThreadTraces) {
@@ -233,8 +224,7 @@ MODEL_TEST(GivenChild, TheForkTakesBackWhileAThreadTraces) {
   });
   if (fork.given->TakeBack()) fork.Finish();
   thread.Join();
-  Require(task.Poll());
-  task.End();
+  task.PollToEnd();
   fork.Destroy();
 }
 

@@ -145,7 +145,7 @@ class Idle {
     return false;
   }
 
-  // Like `HasOthersIdle()`, for a worker that does not search.
+  // Like `HasOthersIdle()`, for a worker that does not search. Relaxed: a hint.
   bool HasIdle() const {
     if (groups_[0].word.load(std::memory_order_relaxed) != 0) return true;
     return workers_ > kGroup && HasOthersIdle(0, /*searching=*/false);
