@@ -37,9 +37,11 @@ ABSL_FLAG(
 ABSL_FLAG(absl::Duration, handshake_timeout, absl::Seconds(10),
           "Most time for a handshake.");
 ABSL_FLAG(absl::Duration, idle_timeout, absl::Seconds(30),
-          "Most time to receive a request, and to send the answer.");
-ABSL_FLAG(absl::Duration, grace, absl::Seconds(10),
-          "Most time for the last answers after SIGINT or SIGTERM.");
+          "Most time for all requests of a connection.");
+ABSL_FLAG(
+    absl::Duration, grace, absl::Seconds(10),
+    "Most time for handshakes to end after SIGINT or SIGTERM; answers are "
+    "cut off.");
 
 namespace {
 
