@@ -28,13 +28,20 @@ namespace rouse {
 // Connects to `host_port`, such as "example.com:443" or "[2001:db8::1]:443",
 // with `ConnectTcp()`, sets TCP_NODELAY, and performs the handshake. The
 // certificate of the server must contain the host. Without a `connector`, uses
-// one for the whole program that trusts the authorities of the system.
+// one for the whole program that trusts the authorities of the system. The
+// first call without a `connector` reads the system's certificates, and blocks
+// meanwhile.
 //
 // Cancellation: destroying the future closes the connection.
 //
-// Errors are those of `ConnectTcp()` and `TlsConnector::Connect()`. The system
-// waits some two minutes for an address that does not answer, and the handshake
-// forever: use a `Timeout()`.
+// Errors are those of `ConnectTcp()` and `TlsConnector::Connect()`, and without
+// a `connector`:
+//
+//   FailedPrecondition   the system trusts no authority; every later call
+//                        returns this error, too
+//
+// The system waits some two minutes for an address that does not answer, and
+// the handshake forever: use a `Timeout()`.
 Co<absl::StatusOr<TlsStream<TcpStream>>> ConnectTls(std::string host_port);
 Co<absl::StatusOr<TlsStream<TcpStream>>> ConnectTls(TlsConnector connector,
                                                     std::string host_port);
