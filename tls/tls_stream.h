@@ -87,8 +87,7 @@ class TlsHandshake;
 // # Errors
 //
 //   DataLoss             the stream below ended without close_notify; bytes
-//   were
-//                        changed on their way
+//                        were changed on their way
 //   Unauthenticated      the peer refuses this end's certificate, or requires
 //                        a missing one (with TLS 1.3, a client learns of the
 //                        refusal from the first read)
@@ -214,8 +213,7 @@ class TlsStream {
 //   Unavailable          the peer has closed the connection
 //   InvalidArgument      the host is not a name or an IP address
 //   Aborted              the peer has ended the handshake with another alert,
-//   or
-//                        breaks the protocol
+//                        or breaks the protocol
 //
 // and the errors of the stream below.
 template <class S>
