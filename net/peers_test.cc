@@ -35,19 +35,12 @@
 #include "rouse/net/unix/unix_listener.h"
 #include "rouse/net/unix/unix_stream.h"
 #include "rouse/testing/internal/peer_process.h"
+#include "rouse/testing/internal/some_bytes.h"
 
 namespace rouse {
 namespace {
 
 using PeersTest = PeerTest;
-
-std::string SomeBytes(size_t size) {
-  std::string bytes(size, '\0');
-  for (size_t i = 0; i < size; ++i) {
-    bytes[i] = static_cast<char>(i * 2654435761u >> 13);
-  }
-  return bytes;
-}
 
 // Answers one HTTP request with the body of the request.
 template <class Listener>

@@ -33,6 +33,7 @@
 #include "rouse/net/tcp_listener.h"
 #include "rouse/net/tcp_stream.h"
 #include "rouse/testing/internal/peer_process.h"
+#include "rouse/testing/internal/some_bytes.h"
 #include "rouse/tls/test_certificates.h"
 #include "rouse/tls/tls_acceptor.h"
 #include "rouse/tls/tls_connector.h"
@@ -45,14 +46,6 @@ namespace {
 using absl_testing::IsOk;
 using absl_testing::StatusIs;
 using ::testing::HasSubstr;
-
-std::string SomeBytes(size_t size) {
-  std::string bytes(size, '\0');
-  for (size_t i = 0; i < size; ++i) {
-    bytes[i] = static_cast<char>(i * 2654435761u >> 13);
-  }
-  return bytes;
-}
 
 class TlsPeersTest : public PeerTest {
  protected:

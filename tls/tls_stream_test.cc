@@ -37,6 +37,7 @@
 #include "rouse/io/write_all.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/io_fixture.h"
+#include "rouse/testing/internal/some_bytes.h"
 #include "rouse/tls/engine/library.h"
 #include "rouse/tls/tls_acceptor.h"
 #include "rouse/tls/tls_connector.h"
@@ -57,14 +58,6 @@ using ::testing::HasSubstr;
 static_assert(AsyncRead<TlsStream<DuplexStream>>);
 static_assert(AsyncWrite<TlsStream<DuplexStream>>);
 static_assert(AsyncRead<TlsStream<TlsStream<DuplexStream>>>);
-
-std::string SomeBytes(size_t size) {
-  std::string bytes(size, '\0');
-  for (size_t i = 0; i < size; ++i) {
-    bytes[i] = static_cast<char>(i * 2654435761u >> 13);
-  }
-  return bytes;
-}
 
 class TlsStreamTest : public TlsTest,
                       public ::testing::WithParamInterface<TlsVersion> {

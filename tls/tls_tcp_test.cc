@@ -37,6 +37,7 @@
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/internal/runtime_fixture.h"
+#include "rouse/testing/internal/some_bytes.h"
 #include "rouse/timer/timed_out.h"
 #include "rouse/timer/timeout.h"
 #include "rouse/tls/connect_tls.h"
@@ -61,14 +62,6 @@ using absl_testing::IsOk;
 using absl_testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-std::string SomeBytes(size_t size) {
-  std::string bytes(size, '\0');
-  for (size_t i = 0; i < size; ++i) {
-    bytes[i] = static_cast<char>(i * 2654435761u >> 13);
-  }
-  return bytes;
-}
 
 class TlsTcpTest : public EitherRuntimeTest {
  protected:
