@@ -24,6 +24,7 @@ using internal::BioPtr;
 using internal::CertificatePtr;
 using internal::KeyPtr;
 using internal::LibraryPtr;
+using internal::TextOf;
 
 KeyPtr NewKey() {
   const LibraryPtr<EVP_PKEY_CTX, &EVP_PKEY_CTX_free> context(
@@ -35,12 +36,6 @@ KeyPtr NewKey() {
            1);
   CHECK_EQ(EVP_PKEY_keygen(context.get(), &key), 1);
   return KeyPtr(key);
-}
-
-std::string TextOf(BIO* bio) {
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(bio, &text);
-  return std::string(text, static_cast<size_t>(size));
 }
 
 std::string PemOf(X509* certificate) {

@@ -29,7 +29,9 @@
 #include <openssl/x509v3.h>
 // IWYU pragma: end_exports
 
+#include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace rouse::internal {
@@ -56,6 +58,13 @@ using SslPtr = LibraryPtr<SSL, &SSL_free>;
 // Returns a BIO that reads `text`, which must outlive the BIO.
 inline BioPtr ReadBio(std::string_view text) {
   return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+// Returns the text that was written into `bio`, a BIO in memory.
+inline std::string TextOf(BIO* bio) {
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio, &text);
+  return std::string(text, static_cast<size_t>(size));
 }
 
 // Returns the certificate that the peer has presented, or null.

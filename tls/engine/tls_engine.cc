@@ -732,9 +732,7 @@ std::string TlsEngine::peer_certificate() const {
       PEM_write_bio_X509(bio.get(), certificate.get()) != 1) {
     return "";
   }
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(bio.get(), &text);
-  return std::string(text, static_cast<size_t>(size));
+  return TextOf(bio.get());
 }
 
 }  // namespace rouse::internal

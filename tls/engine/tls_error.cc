@@ -24,7 +24,7 @@ namespace {
 using NamesPtr = LibraryPtr<GENERAL_NAMES, &GENERAL_NAMES_free>;
 using TimePtr = LibraryPtr<ASN1_GENERALIZEDTIME, &ASN1_GENERALIZEDTIME_free>;
 
-std::string_view TextOf(const ASN1_STRING* text) {
+std::string_view BytesOf(const ASN1_STRING* text) {
   return std::string_view(
       reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
       static_cast<size_t>(ASN1_STRING_length(text)));
@@ -44,9 +44,7 @@ std::string NameText(const X509_NAME* name) {
       X509_NAME_print_ex(bio.get(), name, 0, XN_FLAG_RFC2253) < 0) {
     return "";
   }
-  char* text = nullptr;
-  const long size = BIO_get_mem_data(bio.get(), &text);
-  return std::string(text, static_cast<size_t>(size));
+  return TextOf(bio.get());
 }
 
 // Returns a date such as "2024-01-31 12:00 UTC".
@@ -55,7 +53,7 @@ std::string TimeText(const ASN1_TIME* time) {
   // The form is YYYYMMDDHHMMSSZ.
   if (whole == nullptr) return "an unknown date";
   const std::string_view text =
-      TextOf(reinterpret_cast<const ASN1_STRING*>(whole.get()));
+      BytesOf(reinterpret_cast<const ASN1_STRING*>(whole.get()));
   if (text.size() < 12) return std::string(text);
   return absl::StrCat(text.substr(0, 4), "-", text.substr(4, 2), "-",
                       text.substr(6, 2), " ", text.substr(8, 2), ":",
@@ -140,9 +138,9 @@ std::vector<std::string> CertificateNames(X509* certificate) {
     for (int i = 0; i < count; ++i) {
       const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
       if (name->type == GEN_DNS) {
-        result.emplace_back(TextOf(name->d.dNSName));
+        result.emplace_back(BytesOf(name->d.dNSName));
       } else if (name->type == GEN_IPADD) {
-        result.push_back(AddressText(TextOf(name->d.iPAddress)));
+        result.push_back(AddressText(BytesOf(name->d.iPAddress)));
       }
     }
   }
