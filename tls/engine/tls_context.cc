@@ -120,8 +120,7 @@ int NoPassword(char*, int, int, void*) { return 0; }
 }  // namespace
 
 void TlsSessionCache::Put(std::string_view host, SessionPtr session) {
-  SessionPtr replaced;
-  std::vector<SessionPtr> forgotten;
+  std::vector<SessionPtr> dropped;  // freed after the lock is released
   const ThreadMutexLock lock(&mu_);
   auto found = hosts_.find(host);
   if (found == hosts_.end()) {
@@ -130,7 +129,7 @@ void TlsSessionCache::Put(std::string_view host, SessionPtr session) {
           hosts_.begin(), hosts_.end(), [](const auto& a, const auto& b) {
             return a.second.used < b.second.used;
           });
-      forgotten = std::move(oldest->second.sessions);
+      dropped = std::move(oldest->second.sessions);
       hosts_.erase(oldest);
     }
     found = hosts_.try_emplace(std::string(host)).first;
@@ -138,7 +137,7 @@ void TlsSessionCache::Put(std::string_view host, SessionPtr session) {
   Host& entry = found->second;
   entry.used = ++clock_;
   if (entry.sessions.size() == kSessionsOfHost) {
-    replaced = std::move(entry.sessions.front());
+    dropped.push_back(std::move(entry.sessions.front()));
     entry.sessions.erase(entry.sessions.begin());
   }
   entry.sessions.push_back(std::move(session));
