@@ -76,7 +76,7 @@ class TlsAcceptor {
 // A client that offers none at all is accepted.
 class TlsAcceptor::Builder : public internal::TlsBuilder<Builder> {
  public:
-  Builder() : TlsBuilder(/*is_client=*/false) {}
+  Builder() : TlsBuilder(internal::TlsEnd::kServer) {}
 
   // Requires that each client presents a certificate, signed by an authority
   // that was added with `AddRoots()` or `AddRootsFile()`. The authorities of

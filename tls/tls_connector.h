@@ -80,7 +80,7 @@ class TlsConnector {
 // tls/engine/tls_settings.h. A value.
 class TlsConnector::Builder : public internal::TlsBuilder<Builder> {
  public:
-  Builder() : TlsBuilder(/*is_client=*/true) {}
+  Builder() : TlsBuilder(internal::TlsEnd::kClient) {}
 
   // Chooses whether the authorities that the system trusts are trusted. The
   // initial value is true.

@@ -180,8 +180,7 @@ absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Make(
         absl::StrCat("the TLS library does not start: ", TakeLibraryWords()));
   }
   std::shared_ptr<TlsContext> result(
-      new TlsContext(settings.is_client ? TlsEnd::kClient : TlsEnd::kServer,
-                     std::move(context)));
+      new TlsContext(settings.end, std::move(context)));
   absl::Status applied = result->Apply(settings);
   ERR_clear_error();
   if (!applied.ok()) return applied;
@@ -190,8 +189,9 @@ absl::StatusOr<std::shared_ptr<TlsContext>> TlsContext::Make(
 
 absl::Status TlsContext::Apply(const TlsSettings& settings) {
   SSL_CTX* const context = context_.get();
+  const bool is_client = settings.end == TlsEnd::kClient;
   const std::string_view builder =
-      settings.is_client ? "TlsConnector::Builder" : "TlsAcceptor::Builder";
+      is_client ? "TlsConnector::Builder" : "TlsAcceptor::Builder";
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
                                 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
@@ -226,19 +226,19 @@ absl::Status TlsContext::Apply(const TlsSettings& settings) {
     absl::Status added = AddRoots(roots);
     if (!added.ok()) return added;
   }
-  if (!settings.is_client && verifies && settings.roots.empty()) {
+  if (!is_client && verifies && settings.roots.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         builder,
         ": client certificates need an authority; add its certificate with "
         "AddRoots() or AddRootsFile()"));
   }
-  if (!settings.is_client && settings.identities.empty()) {
+  if (!is_client && settings.identities.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(builder,
                      ": a server needs a certificate; use Certificate() or "
                      "CertificateFile()"));
   }
-  if (settings.is_client && settings.identities.size() > 1) {
+  if (is_client && settings.identities.size() > 1) {
     return absl::InvalidArgumentError(
         absl::StrCat(builder,
                      ": a client can present only one certificate; call "
@@ -257,10 +257,10 @@ absl::Status TlsContext::Apply(const TlsSettings& settings) {
   SSL_CTX_sess_set_new_cb(context, &TlsEngine::OnSession);
   // A client's sessions are in `sessions_`, and a server's in the tickets.
   SSL_CTX_set_session_cache_mode(
-      context, settings.is_client && settings.resumption
+      context, is_client && settings.resumption
                    ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
                    : SSL_SESS_CACHE_OFF);
-  if (!settings.is_client) {
+  if (!is_client) {
     // Without it, a server that checks client certificates resumes nothing.
     constexpr unsigned char kId[] = {'r', 'o', 'u', 's', 'e'};
     SSL_CTX_set_session_id_context(context, kId, sizeof kId);

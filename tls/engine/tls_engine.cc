@@ -22,6 +22,7 @@
 #include "rouse/tls/engine/library.h"
 #include "rouse/tls/engine/tls_context.h"
 #include "rouse/tls/engine/tls_error.h"
+#include "rouse/tls/engine/tls_settings.h"
 #include "rouse/tls/engine/tls_transport.h"
 #include "rouse/tls/tls_version.h"
 #include "rouse/waker/context.h"

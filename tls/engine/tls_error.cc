@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "rouse/tls/engine/library.h"
+#include "rouse/tls/engine/tls_settings.h"
 
 namespace rouse::internal {
 namespace {

@@ -17,11 +17,9 @@
 
 #include "absl/status/status.h"
 #include "rouse/tls/engine/library.h"  // IWYU pragma: keep
+#include "rouse/tls/engine/tls_settings.h"
 
 namespace rouse::internal {
-
-// The two ends of a connection.
-enum class TlsEnd { kClient, kServer };
 
 // Returns the error for the certificate that `store` has just refused. `peer`
 // names the end that presented the certificate, as in `"example.com"` or

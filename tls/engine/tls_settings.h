@@ -22,6 +22,9 @@
 
 namespace rouse::internal {
 
+// The two ends of a connection.
+enum class TlsEnd { kClient, kServer };
+
 // A text in PEM format, or the path of a file with such a text.
 struct TlsPem {
   TlsPem(std::string text, bool is_file)
@@ -43,13 +46,14 @@ struct TlsIdentityPem {
 enum class TlsPeerCertificate { kIgnored, kAllowed, kRequired };
 
 struct TlsSettings {
-  explicit TlsSettings(bool is_client)
-      : is_client(is_client),
-        system_roots(is_client),
-        peer_certificate(is_client ? TlsPeerCertificate::kRequired
-                                   : TlsPeerCertificate::kIgnored) {}
+  explicit TlsSettings(TlsEnd end)
+      : end(end),
+        system_roots(end == TlsEnd::kClient),
+        peer_certificate(end == TlsEnd::kClient
+                             ? TlsPeerCertificate::kRequired
+                             : TlsPeerCertificate::kIgnored) {}
 
-  bool is_client;
+  TlsEnd end;
   bool system_roots;
   TlsPeerCertificate peer_certificate;
   std::vector<TlsPem> roots;
@@ -126,7 +130,7 @@ class TlsBuilder {
   }
 
  protected:
-  explicit TlsBuilder(bool is_client) : settings_(is_client) {}
+  explicit TlsBuilder(TlsEnd end) : settings_(end) {}
 
   const TlsSettings& settings() const { return settings_; }
   TlsSettings& settings() { return settings_; }
