@@ -34,6 +34,7 @@
 #include "rouse/tls/tls_stream.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse {
 
