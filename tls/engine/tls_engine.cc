@@ -423,6 +423,13 @@ PollResult<absl::Status> TlsEngine::PollSend(const TlsTransport& transport,
   return absl::OkStatus();
 }
 
+PollResult<absl::Status> TlsEngine::PollSendAndFlush(
+    const TlsTransport& transport, Context& cx) {
+  PollResult<absl::Status> sent = PollSend(transport, cx);
+  if (sent.IsReady() && sent->ok()) sent = transport.PollFlush(cx);
+  return sent;
+}
+
 void TlsEngine::SendForReader(const TlsTransport& transport, Context& cx,
                               size_t had_output) {
   if (ABSL_PREDICT_TRUE(output_.empty())) return;
@@ -462,8 +469,7 @@ PollResult<absl::Status> TlsEngine::Handshake(const TlsTransport& transport,
     if (result != 1) {
       absl::Status failure = Fail(result);
       // The library has written what the peer must answer, or an alert.
-      PollResult<absl::Status> sent = PollSend(transport, cx);
-      if (sent.IsReady() && sent->ok()) sent = transport.PollFlush(cx);
+      const PollResult<absl::Status> sent = PollSendAndFlush(transport, cx);
       if (!failure.ok()) return failure;
       if (sent.IsPending() || sent->ok()) return kPending;
       FailWithStream(*sent);
@@ -472,8 +478,7 @@ PollResult<absl::Status> TlsEngine::Handshake(const TlsTransport& transport,
     is_complete_ = true;
     ERR_clear_error();
   }
-  PollResult<absl::Status> sent = PollSend(transport, cx);
-  if (sent.IsReady() && sent->ok()) sent = transport.PollFlush(cx);
+  PollResult<absl::Status> sent = PollSendAndFlush(transport, cx);
   // All that a server of TLS 1.3 sends now are tickets. A client that writes
   // first, and reads later, need not take them before its data is read.
   if (sent.IsPending() && context_->end() == TlsEnd::kServer &&
@@ -633,8 +638,7 @@ PollResult<Size> TlsEngine::Write(const TlsTransport& transport, Context& cx,
 PollResult<absl::Status> TlsEngine::PollFlush(const TlsTransport& transport,
                                               Context& cx) {
   writer_.waits = false;
-  PollResult<absl::Status> flushed = PollSend(transport, cx);
-  if (flushed.IsReady() && flushed->ok()) flushed = transport.PollFlush(cx);
+  PollResult<absl::Status> flushed = PollSendAndFlush(transport, cx);
   if (flushed.IsPending()) writer_.Wait(cx.waker());
   return flushed;
 }

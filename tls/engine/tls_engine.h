@@ -163,6 +163,9 @@ class TlsEngine {
 
   // Sends `output_`.
   PollResult<absl::Status> PollSend(const TlsTransport& transport, Context& cx);
+  // Sends `output_`, and then flushes the stream.
+  PollResult<absl::Status> PollSendAndFlush(const TlsTransport& transport,
+                                            Context& cx);
   // Sends what a reader must send: see above. `had_output` is the size of
   // `output_` before the read.
   void SendForReader(const TlsTransport& transport, Context& cx,
