@@ -38,6 +38,7 @@
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
 #include "rouse/io/fd/io_future.h"
+#include "rouse/tls/engine/connection_facts.h"
 #include "rouse/tls/engine/tls_engine.h"
 #include "rouse/tls/engine/tls_transport.h"
 #include "rouse/tls/tls_version.h"
@@ -150,33 +151,37 @@ class TlsStream {
   absl::Status UpdateKeys() { return engine_->UpdateKeys(); }
 
   // Returns the version on which the two ends have agreed.
-  TlsVersion version() const { return engine_->version(); }
+  TlsVersion version() const { return internal::TlsVersionOf(ssl()); }
 
   // Returns the name of the cipher, such as "TLS_AES_256_GCM_SHA384".
-  std::string_view cipher() const { return engine_->cipher(); }
+  std::string_view cipher() const { return internal::TlsCipherOf(ssl()); }
 
   // Returns the protocol chosen by ALPN, such as "h2", or "" if either end has
   // asked for no protocol.
   std::string_view alpn() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return engine_->alpn();
+    return internal::TlsAlpnOf(ssl());
   }
 
   // Returns the host for which the client has asked (SNI), or "".
   std::string_view server_name() const ABSL_ATTRIBUTE_LIFETIME_BOUND {
-    return engine_->server_name();
+    return internal::TlsServerNameOf(ssl());
   }
 
   // Returns whether the connection resumed the session of an earlier one.
-  bool resumed() const { return engine_->resumed(); }
+  bool resumed() const { return internal::TlsWasResumed(ssl()); }
 
   // Return the subject of the peer's certificate, as in "CN=alice,O=Example",
   // the DNS names and IP addresses in the certificate, and the whole
   // certificate in PEM format. Each is empty if the peer has presented no
   // certificate. A server can trust the result if the acceptor requires client
   // certificates.
-  std::string peer_subject() const { return engine_->peer_subject(); }
-  std::vector<std::string> peer_names() const { return engine_->peer_names(); }
-  std::string peer_certificate() const { return engine_->peer_certificate(); }
+  std::string peer_subject() const { return internal::TlsPeerSubject(ssl()); }
+  std::vector<std::string> peer_names() const {
+    return internal::TlsPeerNames(ssl());
+  }
+  std::string peer_certificate() const {
+    return internal::TlsPeerCertificatePem(ssl());
+  }
 
   // Returns the `SSL*` of the library, for questions that have no function
   // here. The caller must not read, write or shut down with the `SSL*`.

@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
@@ -19,6 +18,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "rouse/base/first_exception.h"
+#include "rouse/tls/engine/connection_facts.h"
 #include "rouse/tls/engine/library.h"
 #include "rouse/tls/engine/tls_context.h"
 #include "rouse/tls/engine/tls_error.h"
@@ -482,7 +482,7 @@ PollResult<absl::Status> TlsEngine::Handshake(const TlsTransport& transport,
   // All that a server of TLS 1.3 sends now are tickets. A client that writes
   // first, and reads later, need not take them before its data is read.
   if (sent.IsPending() && context_->end() == TlsEnd::kServer &&
-      version() == TlsVersion::k1_3) {
+      TlsVersionOf(ssl_) == TlsVersion::k1_3) {
     return absl::OkStatus();
   }
   return sent;
@@ -678,7 +678,7 @@ PollResult<absl::Status> TlsEngine::PollShutdown(const TlsTransport& transport,
 }
 
 // -----------------------------------------------------------------------------
-// What the handshake has agreed on.
+// Keys.
 // -----------------------------------------------------------------------------
 
 absl::Status TlsEngine::UpdateKeys() {
@@ -694,50 +694,6 @@ absl::Status TlsEngine::UpdateKeys() {
   return absl::FailedPreconditionError(
       absl::StrCat("UpdateKeys: the connection with ", Peer(),
                    " has ended: ", TakeLibraryWords()));
-}
-
-TlsVersion TlsEngine::version() const {
-  return SSL_version(ssl_) == TLS1_2_VERSION ? TlsVersion::k1_2
-                                             : TlsVersion::k1_3;
-}
-
-std::string_view TlsEngine::cipher() const {
-  return SSL_CIPHER_get_name(SSL_get_current_cipher(ssl_));
-}
-
-std::string_view TlsEngine::alpn() const {
-  const unsigned char* name = nullptr;
-  unsigned size = 0;
-  SSL_get0_alpn_selected(ssl_, &name, &size);
-  return std::string_view(reinterpret_cast<const char*>(name), size);
-}
-
-std::string_view TlsEngine::server_name() const {
-  const char* const name = SSL_get_servername(ssl_, TLSEXT_NAMETYPE_host_name);
-  return name == nullptr ? std::string_view() : std::string_view(name);
-}
-
-bool TlsEngine::resumed() const { return SSL_session_reused(ssl_) == 1; }
-
-std::string TlsEngine::peer_subject() const {
-  const CertificatePtr certificate = PeerCertificate(ssl_);
-  return certificate == nullptr ? "" : CertificateSubject(certificate.get());
-}
-
-std::vector<std::string> TlsEngine::peer_names() const {
-  const CertificatePtr certificate = PeerCertificate(ssl_);
-  if (certificate == nullptr) return {};
-  return CertificateNames(certificate.get());
-}
-
-std::string TlsEngine::peer_certificate() const {
-  const CertificatePtr certificate = PeerCertificate(ssl_);
-  const BioPtr bio(BIO_new(BIO_s_mem()));
-  if (certificate == nullptr || bio == nullptr ||
-      PEM_write_bio_X509(bio.get(), certificate.get()) != 1) {
-    return "";
-  }
-  return TextOf(bio.get());
 }
 
 }  // namespace rouse::internal

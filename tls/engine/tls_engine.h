@@ -58,13 +58,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rouse/tls/engine/tls_transport.h"
-#include "rouse/tls/tls_version.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -115,16 +113,9 @@ class TlsEngine {
   PollResult<absl::Status> PollShutdown(const TlsTransport& transport,
                                         Context& cx);
 
-  // Are described at `TlsStream`.
+  // Are described at `TlsStream`. "connection_facts.h" has functions of
+  // `ssl()`.
   absl::Status UpdateKeys();
-  TlsVersion version() const;
-  std::string_view cipher() const;
-  std::string_view alpn() const;
-  std::string_view server_name() const;
-  bool resumed() const;
-  std::string peer_subject() const;
-  std::vector<std::string> peer_names() const;
-  std::string peer_certificate() const;
   ssl_st* ssl() const { return ssl_; }
 
  private:
