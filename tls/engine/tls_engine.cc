@@ -15,13 +15,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/tls/engine/connection_facts.h"
 #include "rouse/tls/engine/library.h"
 #include "rouse/tls/engine/tls_context.h"
 #include "rouse/tls/engine/tls_error.h"
+#include "rouse/tls/engine/tls_host.h"
 #include "rouse/tls/engine/tls_settings.h"
 #include "rouse/tls/engine/tls_transport.h"
 #include "rouse/tls/tls_version.h"
@@ -51,12 +51,6 @@ absl::Status StreamThrew() {
 
 // Number of bytes that one `PollWrite()` takes at most.
 constexpr size_t kMostInOneWrite = 4 * kRecord;
-
-bool IsIpAddress(const std::string& host) {
-  const LibraryPtr<ASN1_OCTET_STRING, &ASN1_OCTET_STRING_free> address(
-      a2i_IPADDRESS(host.c_str()));
-  return address != nullptr;
-}
 
 }  // namespace
 
@@ -164,9 +158,14 @@ TlsEngine::~TlsEngine() {
 std::unique_ptr<TlsEngine> TlsEngine::Client(
     std::shared_ptr<TlsContext> context, std::string_view host) {
   std::unique_ptr<TlsEngine> engine(new TlsEngine(std::move(context)));
-  if (engine->failure_.ok()) engine->failure_ = engine->SetHost(host);
   if (!engine->failure_.ok()) return engine;
   SSL* const ssl = engine->ssl_;
+  absl::StatusOr<std::string> name = SetTlsHost(ssl, host);
+  if (!name.ok()) {
+    engine->failure_ = std::move(name).status();
+    return engine;
+  }
+  engine->host_ = *std::move(name);
   const SessionPtr session = engine->context_->sessions().Take(engine->host_);
   if (session != nullptr && SSL_SESSION_is_resumable(session.get())) {
     SSL_set_session(ssl, session.get());
@@ -180,44 +179,6 @@ std::unique_ptr<TlsEngine> TlsEngine::Server(
   std::unique_ptr<TlsEngine> engine(new TlsEngine(std::move(context)));
   if (engine->failure_.ok()) SSL_set_accept_state(engine->ssl_);
   return engine;
-}
-
-absl::Status TlsEngine::SetHost(std::string_view host) {
-  std::string_view name = host;
-  if (absl::ConsumePrefix(&name, "[")) absl::ConsumeSuffix(&name, "]");
-  // The interface of a link-local address is not in a certificate, and neither
-  // is the dot after a complete name.
-  if (const size_t interface = name.find('%');
-      interface != std::string_view::npos &&
-      IsIpAddress(std::string(name.substr(0, interface)))) {
-    name = name.substr(0, interface);
-  }
-  absl::ConsumeSuffix(&name, ".");
-  // The library would take a name with a dot in front for all names below it.
-  if (name.empty() || name.front() == '.' ||
-      name.find('\0') != std::string_view::npos) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("TlsConnector::Connect: \"", host,
-                     "\" is not a host; pass the name or the IP address that "
-                     "the server's certificate contains"));
-  }
-  host_ = std::string(name);
-  X509_VERIFY_PARAM* const checks = SSL_get0_param(ssl_);
-  bool set;
-  if (IsIpAddress(host_)) {
-    set = X509_VERIFY_PARAM_set1_ip_asc(checks, host_.c_str()) == 1;
-  } else {
-    X509_VERIFY_PARAM_set_hostflags(checks,
-                                    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
-                                        X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    set =
-        X509_VERIFY_PARAM_set1_host(checks, host_.data(), host_.size()) == 1 &&
-        SSL_set_tlsext_host_name(ssl_, host_.c_str()) == 1;
-  }
-  if (set) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "TlsConnector::Connect: \"", host.substr(0, 300),
-      "\" is not a host name or IP address: ", TakeLibraryWords()));
 }
 
 // -----------------------------------------------------------------------------

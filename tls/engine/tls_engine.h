@@ -135,8 +135,6 @@ class TlsEngine {
 
   explicit TlsEngine(std::shared_ptr<TlsContext> context);
 
-  absl::Status SetHost(std::string_view host);
-
   // Creates the BIO's functions, once in a program.
   static const bio_method_st* BioFunctions();
   static int BioRead(bio_st* bio, char* buffer, int size);
