@@ -22,6 +22,7 @@
 #include "rouse/tls/engine/tls_context.h"
 #include "rouse/tls/engine/tls_error.h"
 #include "rouse/tls/engine/tls_host.h"
+#include "rouse/tls/engine/tls_operation.h"
 #include "rouse/tls/engine/tls_settings.h"
 #include "rouse/tls/engine/tls_transport.h"
 #include "rouse/tls/tls_version.h"
@@ -37,82 +38,15 @@ using Size = absl::StatusOr<size_t>;
 // Number of bytes of data in the largest record.
 constexpr size_t kRecord = 16384;
 
-// Number of bytes that the library receives in one poll at most, while nothing
-// but messages for the library itself arrive.
-constexpr size_t kMostWithoutResult = 64 << 10;
-
-// Number of bytes of answers that wait for a peer that does not read.
-constexpr size_t kMostAnswers = 64 << 10;
+// Number of bytes that one `PollWrite()` takes at most.
+constexpr size_t kMostInOneWrite = 4 * kRecord;
 
 absl::Status StreamThrew() {
   return absl::AbortedError(
       "the stream below a TLS connection threw an exception during a write");
 }
 
-// Number of bytes that one `PollWrite()` takes at most.
-constexpr size_t kMostInOneWrite = 4 * kRecord;
-
 }  // namespace
-
-// Operation
-//
-// A call of the library in progress: tells the BIO what to poll with.
-// Exceptions of the stream wait here until the library has returned.
-class TlsEngine::Operation {
- public:
-  Operation(TlsEngine& engine, const TlsTransport& transport, Context& cx,
-            Kind kind)
-      : engine_(engine), transport_(transport), cx_(cx), kind_(kind) {
-    engine_.operation_ = this;
-    // Errors of other users of the library on this thread are not ours.
-    ERR_clear_error();
-  }
-  Operation(const Operation&) = delete;
-  Operation& operator=(const Operation&) = delete;
-  ~Operation() { engine_.operation_ = nullptr; }
-
-  const TlsTransport& transport() const { return transport_; }
-  Context& cx() const { return cx_; }
-  Kind kind() const { return kind_; }
-
-  // Returns whether the library can read from the stream.
-  bool can_read() const { return can_read_; }
-  // Has the library use only bytes that it already has.
-  void StopReading() { can_read_ = false; }
-
-  // Counts bytes that the library has received. Returns whether the library has
-  // received so many without a result that other tasks should run first.
-  bool HasReceivedMuch() const { return received_ >= kMostWithoutResult; }
-  void AddReceived(size_t size) { received_ += size; }
-
-  // Runs `f` for the library. Keeps an exception, and returns -1 then.
-  template <class F>
-  int Call(F f) {
-    int result = -1;
-    // The library must not see errors that the stream's own code leaves.
-    ERR_set_mark();
-    bool returned = false;
-    exception_.Catch([&] {
-      result = f();
-      returned = true;
-    });
-    threw_ = threw_ || !returned;
-    ERR_pop_to_mark();
-    return result;
-  }
-  bool threw() const { return threw_; }
-  void Rethrow() { exception_.Rethrow(); }
-
- private:
-  TlsEngine& engine_;
-  const TlsTransport& transport_;
-  Context& cx_;
-  const Kind kind_;
-  bool can_read_ = true;
-  bool threw_ = false;
-  size_t received_ = 0;
-  FirstException exception_;
-};
 
 void TlsEngine::Task::Wait(const Waker& task) {
   if (!waker.WillWake(task)) waker = task.Clone();
@@ -179,143 +113,6 @@ std::unique_ptr<TlsEngine> TlsEngine::Server(
   std::unique_ptr<TlsEngine> engine(new TlsEngine(std::move(context)));
   if (engine->failure_.ok()) SSL_set_accept_state(engine->ssl_);
   return engine;
-}
-
-// -----------------------------------------------------------------------------
-// Callbacks of the library.
-// -----------------------------------------------------------------------------
-
-const BIO_METHOD* TlsEngine::BioFunctions() {
-  static const BIO_METHOD* const functions = [] {
-    BIO_METHOD* const made =
-        BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "rouse");
-    if (made == nullptr) return made;
-    BIO_meth_set_read(made, &BioRead);
-    BIO_meth_set_write(made, &BioWrite);
-    BIO_meth_set_ctrl(made, &BioControl);
-    return made;
-  }();
-  return functions;
-}
-
-int TlsEngine::BioRead(BIO* bio, char* buffer, int size) {
-  BIO_clear_retry_flags(bio);
-  auto& engine = *static_cast<TlsEngine*>(BIO_get_data(bio));
-  if (engine.operation_ == nullptr) return -1;
-  return engine.operation_->Call([&] {
-    return engine.Receive(bio,
-                          absl::MakeSpan(buffer, static_cast<size_t>(size)));
-  });
-}
-
-int TlsEngine::BioWrite(BIO* bio, const char* data, int size) {
-  BIO_clear_retry_flags(bio);
-  auto& engine = *static_cast<TlsEngine*>(BIO_get_data(bio));
-  if (engine.operation_ == nullptr) return -1;
-  return engine.operation_->Call([&] {
-    return engine.Send(std::string_view(data, static_cast<size_t>(size)));
-  });
-}
-
-long TlsEngine::BioControl(BIO* bio, int command, long, void*) {
-  switch (command) {
-    case BIO_CTRL_FLUSH:
-      return 1;
-    case BIO_CTRL_EOF:
-      return static_cast<TlsEngine*>(BIO_get_data(bio))->stream_ended_ ? 1 : 0;
-    default:
-      return 0;
-  }
-}
-
-int TlsEngine::Receive(BIO* bio, absl::Span<char> buffer) {
-  Operation& operation = *operation_;
-  if (!operation.can_read()) {
-    BIO_set_retry_read(bio);
-    return -1;
-  }
-  if (operation.HasReceivedMuch()) {
-    operation.cx().Yield();
-    BIO_set_retry_read(bio);
-    return -1;
-  }
-  if (operation.kind() == Kind::kRead &&
-      output_.size() - sent_ > kMostAnswers) {
-    read_failure_ = absl::AbortedError(absl::StrCat(
-        Peer(), " demands answers, but does not read the answers"));
-    return -1;
-  }
-  if (operation.kind() == Kind::kWrite) ReadForWriter(operation.cx());
-  PollResult<Size> read =
-      operation.transport().PollRead(operation.cx(), buffer);
-  if (read.IsPending()) {
-    BIO_set_retry_read(bio);
-    return -1;
-  }
-  if (!read->ok()) {
-    read_failure_ = (*std::move(read)).status();
-    return -1;
-  }
-  if (**read == 0) stream_ended_ = true;
-  operation.AddReceived(**read);
-  // The library may now have bytes for a reader, who finds them there.
-  if (operation.kind() == Kind::kWrite) reader_.Wake();
-  return static_cast<int>(**read);
-}
-
-void TlsEngine::ReadForWriter(Context& cx) {
-  wants_read_ = true;
-  // A waiting reader of another task would lose its wake to this poll.
-  if (!reader_.waker.WillWake(cx.waker())) reader_.Wake();
-}
-
-int TlsEngine::Send(std::string_view data) {
-  Operation& operation = *operation_;
-  const int size = static_cast<int>(data.size());
-  if (operation.kind() == Kind::kRead) {
-    // After an error or close_notify, nothing more can be sent, but bytes can
-    // still be received.
-    if (write_failure_.ok() && !is_closed_) output_.append(data);
-    return size;
-  }
-  if (output_.empty()) {
-    PollResult<Size> written =
-        operation.transport().PollWrite(operation.cx(), data);
-    if (written.IsReady()) {
-      if (!written->ok()) {
-        write_failure_ = (*std::move(written)).status();
-        return -1;
-      }
-      data.remove_prefix(**written);
-    }
-  }
-  output_.append(data);
-  return size;
-}
-
-int TlsEngine::OnCertificate(int ok, X509_STORE_CTX* store) {
-  if (ok == 1) return 1;
-  const SSL* const ssl = static_cast<const SSL*>(
-      X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()));
-  auto& engine = *static_cast<TlsEngine*>(SSL_get_app_data(ssl));
-  if (engine.operation_ == nullptr) return 0;
-  engine.operation_->Call([&] {
-    engine.certificate_failure_ =
-        CertificateError(store, engine.Peer(), engine.context_->end());
-    return 0;
-  });
-  return 0;
-}
-
-int TlsEngine::OnSession(SSL* ssl, SSL_SESSION* session) {
-  auto& engine = *static_cast<TlsEngine*>(SSL_get_app_data(ssl));
-  // A session that cannot be kept costs a later connection some time.
-  FirstException dropped;
-  dropped.Catch([&] {
-    SSL_SESSION_up_ref(session);
-    engine.context_->sessions().Put(engine.host_, SessionPtr(session));
-  });
-  return 0;
 }
 
 // -----------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 //
 // # How bytes move
 //
-// The library reads and writes through a BIO of this file. The BIO calls the
+// The library reads and writes through a BIO (tls_bio.cc). The BIO calls the
 // stream's `PollRead()` and `PollWrite()` with the context of the poll in
 // progress. Records thus go into the library's buffer, and come out of the
 // library's buffer, without a further copy.
