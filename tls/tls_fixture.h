@@ -32,6 +32,7 @@
 #include "rouse/tls/tls_acceptor.h"
 #include "rouse/tls/tls_connector.h"
 #include "rouse/tls/tls_stream.h"
+#include "rouse/tls/tls_version.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -201,6 +202,27 @@ class TlsTest : public IoTest {
   TestIdentity identity_ =
       authority_.Issue({"example.com", "*.example.org", "127.0.0.1", "::1"});
 };
+
+// A fixture for connections of both versions.
+//
+//   INSTANTIATE_TEST_SUITE_P(
+//       Versions, TlsVersionTest,
+//       ::testing::Values(TlsVersion::k1_2, TlsVersion::k1_3), &NameOfVersion);
+class TlsVersionTest : public TlsTest,
+                       public ::testing::WithParamInterface<TlsVersion> {
+ protected:
+  // A connection of the version that is tested.
+  std::pair<Stream, Stream> Connected(size_t capacity = 1 << 16) {
+    return TlsTest::Connected(
+        ClientBuilder().MaxVersion(GetParam()).Build().value(), Server(),
+        capacity);
+  }
+};
+
+inline std::string NameOfVersion(
+    const ::testing::TestParamInfo<TlsVersion>& info) {
+  return info.param == TlsVersion::k1_2 ? "Tls12" : "Tls13";
+}
 
 }  // namespace rouse
 
