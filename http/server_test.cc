@@ -987,6 +987,36 @@ TEST(ServeConnection, FlushesWhatIsSentBeforeABody) {
   runtime.BlockOn(run);
 }
 
+TEST(ServeConnection, RepeatsTheErrorIfAContinueCannotBeSent) {
+  Runtime runtime = PausedRuntime();
+  const auto run = []() -> Co<> {
+    std::pair<DuplexStream, DuplexStream> ends = Duplex(1000);
+    bool has_read = false;
+    const auto handler = [&has_read](Request request) -> Co<Response> {
+      char bytes[2];
+      for (int i = 0; i < 2; ++i) {
+        const absl::StatusOr<size_t> size =
+            co_await Read(request.body, absl::MakeSpan(bytes));
+        EXPECT_THAT(size, StatusIs(absl::StatusCode::kDeadlineExceeded));
+        co_await Sleep(absl::Seconds(31));
+      }
+      has_read = true;
+      co_return Response::Text("late");
+    };
+    JoinHandle<absl::Status> serving =
+        Spawn(ServeConnection(Flushed(std::move(ends.second), -1), handler));
+    EXPECT_THAT(co_await WriteAll(ends.first,
+                                  "POST / HTTP/1.1\r\nHost: x\r\nExpect: "
+                                  "100-continue\r\nContent-Length: 2\r\n\r\n"),
+                IsOk());
+    for (int i = 0; i < 3; ++i) co_await Advance(absl::Seconds(31));
+    EXPECT_TRUE(has_read);
+    serving.Abort();
+    (void)co_await serving;
+  };
+  runtime.BlockOn(run);
+}
+
 TEST(ServeConnection, LimitsTheTimeOfAFlush) {
   Runtime runtime = PausedRuntime();
   const auto run = []() -> Co<> {

@@ -46,6 +46,8 @@ PollResult<absl::StatusOr<size_t>> RequestBody::PollRead(
 PollResult<absl::StatusOr<size_t>> RequestBody::PollLocked(
     Context& cx, absl::Span<char> buffer) {
   using Result = absl::StatusOr<size_t>;
+  // An error is repeated, and what was not sent is not tried again.
+  if (channel_->in.body_has_failed()) return Result(channel_->in.error());
   while (!channel_->to_continue.empty()) {
     PollResult<Result> written =
         channel_->io->PollWrite(cx, channel_->to_continue);
