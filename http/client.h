@@ -53,7 +53,7 @@ struct ClientOptions {
   // NOLINTNEXTLINE(modernize-use-equals-default)
   ClientOptions() {}
 
-  // Most connections to one server. Further requests wait.
+  // Most connections to one server. Further requests wait. 0 counts as 1.
   size_t max_connections_per_origin = 64;
   // Most connections to one server that are kept while no request needs them,
   // and how long.
@@ -67,8 +67,9 @@ struct ClientOptions {
   // Most time without progress while the body of the response is read.
   absl::Duration progress_timeout = absl::Seconds(30);
 
-  // Most bytes and fields of the header of a response. More than 80 KiB also
-  // need the parser's own limit to be raised.
+  // Most bytes and fields of the header of a response. For more than 80 KiB,
+  // the parser's own limit must also be raised with
+  // `http_parser_set_max_header_size()`, for the whole program.
   size_t max_header_bytes = size_t{16} << 10;
   size_t max_header_count = 100;
 
@@ -120,7 +121,9 @@ class Client {
   //   InvalidArgument     the request is not valid; or the server has broken
   //                       the rules of HTTP
   //   DeadlineExceeded    a limit of time
-  //   ResourceExhausted   the header of the response exceeds a limit
+  //   ResourceExhausted   the header of the response exceeds
+  //                       `max_header_bytes`; too many fields are
+  //                       InvalidArgument
   //   Unavailable         the server closed the connection
   //   Unimplemented       the server changed the protocol (101)
   //

@@ -216,8 +216,12 @@ Co<absl::Status> ServeSecured(L listener, Secure secure, H handler,
 // finished without a limit of time.
 //
 // Returns OK when the connection has ended between two requests, or after a
-// response that ends the connection. Destroying the future closes the
-// connection. Errors are those of `stream`, and
+// response that ends the connection.
+//
+// REQUIRES: the future runs in a task of a runtime, or in its `BlockOn()`.
+//
+// Destroying the future closes the connection. Errors are those of `stream`,
+// and
 //
 //   InvalidArgument    the client has broken the rules of HTTP
 //   DeadlineExceeded   the client was too slow

@@ -34,15 +34,17 @@ struct ServerOptions {
   ServerOptions() {}
 
   // Most bytes of the request line and the header. A larger header is answered
-  // with 431. More than 80 KiB also need the parser's own limit to be raised.
+  // with 431. For more than 80 KiB, the parser's own limit must also be raised
+  // with `http_parser_set_max_header_size()`, for the whole program.
   size_t max_header_bytes = size_t{16} << 10;
-  // Most fields of a header, and of the trailers. More are answered with 431.
+  // Most fields of a header, and of the trailers. More fields of a header are
+  // answered with 431, and more trailers with 400.
   size_t max_header_count = 100;
   // Most bytes of a request's body. A larger body is answered with 413, and
   // reading beyond the limit fails with ResourceExhausted.
   uint64_t max_body_bytes = uint64_t{1} << 20;
   // Most connections of one `Serve()`. Further connections wait in the queue of
-  // the system until a connection ends.
+  // the system until a connection ends. 0 counts as 1.
   size_t max_connections = 10'000;
 
   // Most time from the first byte of a request to the end of its header; 408.
