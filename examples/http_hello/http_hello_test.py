@@ -3,7 +3,6 @@
 
 import http.client
 import pathlib
-import shutil
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "testing"))
 import server
-from server import DEADLINE, LOCALHOST, receive
+from server import DEADLINE, LOCALHOST, needs, receive
 
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CLOSE = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
@@ -35,13 +34,6 @@ class Server(server.Server):
     totals = r"http_hello: answered (\d+) requests on (\d+) connections"
 
 
-def has(program):
-    if not shutil.which(program):
-        print(f"{program} is not installed: this test is skipped", flush=True)
-        return False
-    return True
-
-
 class HttpHelloTest(unittest.TestCase):
     def exchange(self, connection, request, expected):
         connection.sendall(request)
@@ -52,8 +44,7 @@ class HttpHelloTest(unittest.TestCase):
         self.assertEqual(connection.recv(100), b"")
 
     def test_curl(self):
-        if not has("curl"):
-            self.skipTest("curl is not installed")
+        needs(self, "curl")
         hello = Server(self)
         url = f"http://{LOCALHOST}:{hello.port}"
         command = ["curl", "--silent", "--show-error", "--max-time", str(DEADLINE)]
@@ -82,8 +73,7 @@ class HttpHelloTest(unittest.TestCase):
         self.assertEqual(hello.stop(), (11, 10))
 
     def test_wrk(self):
-        if not has("wrk"):
-            self.skipTest("wrk is not installed")
+        needs(self, "wrk")
         hello = Server(self)
         url = f"http://{LOCALHOST}:{hello.port}/"
         command = ["wrk", "--threads=1", "--connections=32", "--duration=1s", url]

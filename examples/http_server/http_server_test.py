@@ -2,7 +2,6 @@
 """Drives the HTTP server with curl, wrk and ab, if they are installed, and with plain sockets."""
 
 import pathlib
-import shutil
 import socket
 import subprocess
 import sys
@@ -11,7 +10,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "testing"))
 import server
-from server import DEADLINE, LOCALHOST
+from server import DEADLINE, LOCALHOST, needs, receive_to_end
 
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -20,12 +19,6 @@ class Server(server.Server):
     """The total is the number of requests."""
 
     totals = r"http_server: answered (\d+) requests"
-
-
-def needs(test, program):
-    if not shutil.which(program):
-        print(f"{program} is not installed: this test is skipped", flush=True)
-        test.skipTest(f"{program} is not installed")
 
 
 def checksum(body):
@@ -45,12 +38,6 @@ class HttpServerTest(unittest.TestCase):
     def status(self, running, path, *arguments, stdin=b""):
         code = ("--output", "/dev/null", "--write-out", "%{http_code}")
         return self.curl(running, path, *code, *arguments, stdin=stdin)
-
-    def receive_all(self, connection):
-        received = b""
-        while part := connection.recv(65536):
-            received += part
-        return received
 
     def test_notes(self):
         needs(self, "curl")
@@ -131,7 +118,7 @@ class HttpServerTest(unittest.TestCase):
         requests = GET * 500 + GET[:-2] + b"Connection: close\r\n\r\n"
         sending = threading.Thread(target=connection.sendall, args=(requests,))
         sending.start()
-        received = self.receive_all(connection)
+        received = receive_to_end(connection)
         sending.join()
         self.assertEqual(received.count(b"HTTP/1.1 200 OK\r\n"), 501)
         self.assertEqual(received.count(b"\r\n\r\nhello\n"), 501)
@@ -171,7 +158,7 @@ class HttpServerTest(unittest.TestCase):
         self.assertEqual(idle.recv(1), b"")
         self.assertEqual(fresh.recv(1), b"")
         busy.sendall(b"\0" + GET)
-        answer = self.receive_all(busy)
+        answer = receive_to_end(busy)
         self.assertTrue(answer.startswith(b"HTTP/1.1 200 OK\r\n"), answer)
         self.assertIn(b"\r\nConnection: close\r\n", answer)
         self.assertTrue(answer.endswith(b'{"bytes": %d, "sum": 0}\n' % size), answer)

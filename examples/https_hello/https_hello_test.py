@@ -12,7 +12,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "testing"))
 import server
-from server import DEADLINE, LOCALHOST
+from server import DEADLINE, LOCALHOST, needs, receive_to_end
 
 HELLO = b"hello\n"
 
@@ -62,8 +62,7 @@ class HttpsHelloTest(unittest.TestCase):
         )
 
     def curl(self, hello, *arguments):
-        if not shutil.which("curl"):
-            self.skipTest("curl is not installed")
+        needs(self, "curl")
         return run(
             *("curl", "--silent", "--show-error", "--noproxy", "*"),
             *("--max-time", str(DEADLINE), "--resolve", f"localhost:{hello.port}:{LOCALHOST}"),
@@ -121,9 +120,7 @@ class HttpsHelloTest(unittest.TestCase):
                 ) as client:
                     self.assertEqual(client.session_reused, i > 0)
                     client.sendall(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
-                    received = b""
-                    while chunk := client.recv(4096):
-                        received += chunk
+                    received = receive_to_end(client)
                     self.assertTrue(received.endswith(HELLO), received)
                     session = client.session
         self.assertEqual(hello.stop(), (2, 2))

@@ -40,6 +40,13 @@ def main():
     unittest.main(verbosity=2)
 
 
+def needs(test, program):
+    """Skips the test if the program is not installed."""
+    if not shutil.which(program):
+        print(f"{program} is not installed: this test is skipped", flush=True)
+        test.skipTest(f"{program} is not installed")
+
+
 class Lines:
     """Collects the lines that a process writes to a pipe."""
 
@@ -192,9 +199,7 @@ class Socat:
     """A connection to a server of lines that is a process of socat. Skips the test without socat."""
 
     def __init__(self, test, port):
-        if not shutil.which("socat"):
-            print("socat is not installed: this test is skipped", flush=True)
-            test.skipTest("socat is not installed")
+        needs(test, "socat")
         self._process = subprocess.Popen(
             ["socat", "-t", str(DEADLINE), "STDIO", f"TCP4:{LOCALHOST}:{port}"],
             stdin=subprocess.PIPE,
@@ -220,5 +225,13 @@ def receive(connection, size):
         data = connection.recv(size - len(received))
         if not data:
             break
+        received += data
+    return bytes(received)
+
+
+def receive_to_end(connection):
+    """Receives until the connection ends."""
+    received = bytearray()
+    while data := connection.recv(65536):
         received += data
     return bytes(received)
