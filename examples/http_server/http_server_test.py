@@ -93,9 +93,8 @@ class HttpServerTest(unittest.TestCase):
         # The operator learns what failed, the client does not.
         limited.finish(stderr=r"[^\n]*GET /fail\?a%0d from 127\.0\.0\.1:\d+: DATA_LOSS: the disk is broken\n")
 
-    def test_wrk_and_ab(self):
+    def test_wrk(self):
         needs(self, "wrk")
-        needs(self, "ab")
         busy = Server(self)
         url = f"http://{LOCALHOST}:{busy.port}/"
         report = subprocess.check_output(
@@ -104,13 +103,19 @@ class HttpServerTest(unittest.TestCase):
         print(report, flush=True)
         self.assertNotIn("Non-2xx", report)
         self.assertNotIn("Socket errors", report)
+        self.assertGreater(busy.stop()[0], 0)
+
+    def test_ab(self):
+        needs(self, "ab")
+        busy = Server(self)
+        url = f"http://{LOCALHOST}:{busy.port}/"
         for keep_alive in ([], ["-k"]):
             report = subprocess.check_output(
                 ["ab", "-q", "-n", "2000", "-c", "20", *keep_alive, url], text=True, timeout=DEADLINE
             )
             self.assertIn("Failed requests:        0", report)
             self.assertIn("Complete requests:      2000", report)
-        self.assertGreater(busy.stop()[0], 4000)
+        self.assertGreaterEqual(busy.stop()[0], 4000)
 
     def test_pipelined_requests(self):
         pipelined = Server(self)
