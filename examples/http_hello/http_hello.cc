@@ -90,6 +90,7 @@ rouse::Co<> Serve(rouse::TcpStream stream, rouse::CancellationToken stop) {
     absl::Status sent =
         co_await rouse::Timeout(timeout, stream.WriteAll(answer));
     if (!sent.ok()) co_return;
+    // Relaxed: a statistic. `main()` reads it after the runtime has ended.
     total_answers.fetch_add(1, std::memory_order_relaxed);
   }
   (void)co_await rouse::Timeout(timeout, Drain(stream));
@@ -107,6 +108,7 @@ rouse::Co<absl::Status> Accept(rouse::TcpListener listener,
       continue;
     }
     co_await rouse::OrReturn(accepted.status());
+    // Relaxed, as `total_answers`.
     total_connections.fetch_add(1, std::memory_order_relaxed);
     connections.Spawn(Serve(std::move(accepted->stream), stop)).Detach();
   }

@@ -182,6 +182,7 @@ Answer Slow(const http::Request& request) {
 }
 
 Answer Handle(Notes& notes, http::Request request) {
+  // Relaxed: a statistic. `main()` reads it after the runtime has ended.
   total_requests.fetch_add(1, std::memory_order_relaxed);
   std::string_view path = request.path();
   if (path == "/") co_return http::Response::Text("hello\n");
