@@ -3,6 +3,7 @@
 //
 // beast_http PORT: answers like //examples/http_server, with Boost.Beast on one
 // thread, a coroutine for each connection, and Beast's time limit.
+//
 // Boost 1.74 needs this header, but does not include it.
 // clang-format off
 #include <utility>

@@ -43,7 +43,10 @@ build_native() {
     gcc "${flags[@]}" "${sources}/${program}.c" -o "${out}/bin/${program}" -luv
   done
   flags+=(-std=c++20 -pthread)
-  for program in asio_bench asio_echo asio_hello asio_stream bare_bench; do
+  local programs=(asio_bench asio_echo asio_hello asio_stream bare_bench)
+  # The comparison does not need Boost.
+  if [[ -e /usr/include/boost/beast.hpp ]]; then programs+=(beast_http); fi
+  for program in "${programs[@]}"; do
     g++ "${flags[@]}" "${sources}/${program}.cc" -o "${out}/bin/${program}"
   done
   g++ "${flags[@]}" "${sources}/uv_bench.cc" -o "${out}/bin/uv_bench" -luv
