@@ -44,6 +44,7 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
+#include "rouse/sync/oneshot.h"
 #include "rouse/testing/paused_time.h"
 #include "rouse/timer/sleep.h"
 
@@ -810,8 +811,16 @@ TEST(Serve, LimitsConnections) {
   WithListener([](TcpListener listener, std::string url) -> Co<> {
     ServerOptions server_options;
     server_options.max_connections = 2;
+    int running = 0;
+    int most = 0;
+    const auto handler = [&](Request request) -> Co<absl::StatusOr<Response>> {
+      most = std::max(most, ++running);
+      co_await Sleep(absl::Milliseconds(1));
+      --running;
+      co_return co_await Echo(std::move(request));
+    };
     JoinHandle<absl::Status> serving =
-        Spawn(Serve(std::move(listener), &Echo, server_options));
+        Spawn(Serve(std::move(listener), handler, server_options));
     ClientOptions options;
     options.max_idle_per_origin = 0;
     const Client client(options);
@@ -821,6 +830,7 @@ TEST(Serve, LimitsConnections) {
       const absl::StatusOr<std::string> text = co_await one;
       EXPECT_THAT(text, IsOkAndHolds(HasSubstr("200 GET")));
     }
+    EXPECT_LE(most, 2);
     serving.Abort();
     (void)co_await serving;
   });
@@ -828,14 +838,16 @@ TEST(Serve, LimitsConnections) {
 
 TEST(Serve, ClosesEverythingWhenItsFutureIsDestroyed) {
   WithListener([](TcpListener listener, std::string url) -> Co<> {
-    const auto never = [](Request) -> Co<Response> {
+    auto [began, has_begun] = oneshot::Channel<int>();
+    const auto never = [&began = began](Request) -> Co<Response> {
+      EXPECT_TRUE(began.Send(1));
       co_await Sleep(absl::Hours(1));
       co_return Response();
     };
     JoinHandle<absl::Status> serving = Spawn(Serve(std::move(listener), never));
     const Client client;
     JoinHandle<std::string> fetching = Spawn(Fetch(client, url));
-    for (int i = 0; i < 10; ++i) co_await Yield();
+    (void)co_await has_begun;
     serving.Abort();
     (void)co_await serving;
     EXPECT_THAT(*co_await fetching, HasSubstr("UNAVAILABLE"));
