@@ -501,6 +501,15 @@ TEST(ServeConnection, LimitsTheTimeOfAWholeRequest) {
                    "the request did not arrive in time\n", kClose));
 }
 
+// Expects that the connection ends when `progress_timeout` is over.
+Co<> ExpectTimeIsUp(JoinHandle<absl::Status>& serving) {
+  co_await Advance(absl::Seconds(29));
+  EXPECT_FALSE(serving.IsFinished());
+  co_await Advance(absl::Seconds(2));
+  EXPECT_TRUE(serving.IsFinished());
+  EXPECT_THAT(co_await serving, StatusIs(absl::StatusCode::kDeadlineExceeded));
+}
+
 // A client that does not take the response does not hold the connection.
 TEST(ServeConnection, LimitsTheTimeOfAResponse) {
   Runtime runtime = PausedRuntime();
@@ -517,12 +526,7 @@ TEST(ServeConnection, LimitsTheTimeOfAResponse) {
     // Progress gives more time.
     std::string some(500, ' ');
     (void)co_await ReadExact(ends.first, absl::MakeSpan(some));
-    co_await Advance(absl::Seconds(29));
-    EXPECT_FALSE(serving.IsFinished());
-    co_await Advance(absl::Seconds(2));
-    EXPECT_TRUE(serving.IsFinished());
-    EXPECT_THAT(co_await serving,
-                StatusIs(absl::StatusCode::kDeadlineExceeded));
+    co_await ExpectTimeIsUp(serving);
   };
   runtime.BlockOn(run);
 }
@@ -1033,12 +1037,7 @@ TEST(ServeConnection, LimitsTheTimeOfAFlush) {
     JoinHandle<absl::Status> serving =
         Spawn(ServeConnection(Flushed(std::move(ends.second), -1), handler));
     EXPECT_THAT(co_await WriteAll(ends.first, kGet), IsOk());
-    co_await Advance(absl::Seconds(29));
-    EXPECT_FALSE(serving.IsFinished());
-    co_await Advance(absl::Seconds(2));
-    EXPECT_TRUE(serving.IsFinished());
-    EXPECT_THAT(co_await serving,
-                StatusIs(absl::StatusCode::kDeadlineExceeded));
+    co_await ExpectTimeIsUp(serving);
   };
   runtime.BlockOn(run);
 }
