@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -27,10 +26,9 @@
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server.h"
+#include "rouse/http/server_fixture.h"
 #include "rouse/http/server_options.h"
-#include "rouse/io/duplex.h"
 #include "rouse/io/read.h"
-#include "rouse/io/read_to_end.h"
 #include "rouse/io/write_all.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp_listener.h"
@@ -148,37 +146,26 @@ TEST(HttpPage, ServerAndClient) {
   EXPECT_THAT(runtime->BlockOn(run), IsOk());
 }
 
-// Returns what a server with `handler` answers to `input`.
-template <class H>
-std::string Answer(const H& handler, std::string_view input) {
-  absl::StatusOr<rouse::Runtime> runtime =
-      rouse::Builder::CurrentThread().Build();
-  std::string text;
-  const auto run = [&]() -> rouse::Co<> {
-    auto [client, server] = rouse::Duplex(4096);
-    rouse::Spawn(http::ServeConnection(std::move(server), handler)).Detach();
-    EXPECT_THAT(co_await rouse::WriteAll(client, input), IsOk());
-    EXPECT_THAT(co_await rouse::ReadToEnd(client, text), IsOk());
-  };
-  runtime->BlockOn(run);
-  return text;
-}
-
 TEST(HttpPage, Bodies) {
-  EXPECT_THAT(Answer(&CountBytes,
-                     "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
-                     "Connection: close\r\n\r\nhello"),
+  EXPECT_THAT(http::Answers(
+                  &CountBytes,
+                  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+                  "Connection: close\r\n\r\nhello")
+                  .text,
               EndsWith("{\"bytes\": 5}"));
   EXPECT_THAT(
-      Answer(&Ticker, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+      http::Answers(&Ticker,
+                    "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+          .text,
       EndsWith("0007\r\ntick 2\n\r\n0\r\n\r\n"));
 }
 
 TEST(HttpPage, Upgrade) {
   const std::string text =
-      Answer(&Shout,
-             "GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\n"
-             "Upgrade: shout\r\n\r\n");
+      http::Answers(&Shout,
+                    "GET / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\n"
+                    "Upgrade: shout\r\n\r\n")
+          .text;
   EXPECT_THAT(text, StartsWith("HTTP/1.1 101 Switching Protocols\r\n"));
   EXPECT_THAT(text, EndsWith("\r\n\r\nHELLO\n"));
 }
