@@ -30,8 +30,7 @@ constexpr size_t kChunkHead = 6;
 
 void Sender::SetBody(Body& body, Framing framing) {
   framing_ = framing;
-  if (has_body_) body_ = Body();
-  has_body_ = false;
+  body_.reset();
   if (framing == Framing::kNone) return;
   if (body.is_text()) {
     const std::string_view text = body.text();
@@ -46,7 +45,6 @@ void Sender::SetBody(Body& body, Framing framing) {
     left_ = body.unread_size().value_or(0);
   }
   body_ = std::move(body);
-  has_body_ = true;
 }
 
 absl::StatusOr<bool> Sender::ReadBody(Context& cx) {
@@ -59,7 +57,7 @@ absl::StatusOr<bool> Sender::ReadBody(Context& cx) {
     most = static_cast<size_t>(std::min<uint64_t>(kRead, left_ + 1));
   }
   PollResult<absl::StatusOr<size_t>> read =
-      body_.PollRead(cx, room.subspan(before, most));
+      body_->PollRead(cx, room.subspan(before, most));
   if (read.IsPending()) return false;
   if (!read->ok()) return (*std::move(read)).status();
   const size_t size = **read;
@@ -103,7 +101,7 @@ absl::Status Sender::EndBody() {
   }
   if (framing_ == Framing::kChunked) {
     out_.Append("0\r\n");
-    for (const auto& [name, value] : body_.trailers()) {
+    for (const auto& [name, value] : body_->trailers()) {
       for (const std::string_view part :
            {name, std::string_view(": "), value, std::string_view("\r\n")}) {
         out_.Append(part);
@@ -112,8 +110,7 @@ absl::Status Sender::EndBody() {
     out_.Append("\r\n");
   }
   state_ = State::kIdle;
-  body_ = Body();
-  has_body_ = false;
+  body_.reset();
   return absl::OkStatus();
 }
 
@@ -132,7 +129,7 @@ PollResult<absl::Status> Sender::Poll(Context& cx, Io& io) {
     PollResult<absl::StatusOr<size_t>> written = absl::StatusOr<size_t>(0);
     if (state_ == State::kText) {
       const std::array<std::string_view, 2> parts = {
-          out_.view(), body_.text().substr(text_sent_)};
+          out_.view(), body_->text().substr(text_sent_)};
       written = out_.empty() ? io.PollWrite(cx, parts[1])
                              : io.PollWriteVectored(cx, parts);
     } else if (!out_.empty()) {
@@ -154,7 +151,7 @@ PollResult<absl::Status> Sender::Poll(Context& cx, Io& io) {
     const size_t from_out = std::min(**written, out_.size());
     text_sent_ += **written - from_out;
     out_.Consume(from_out);
-    if (state_ == State::kText && text_sent_ == body_.text().size()) {
+    if (state_ == State::kText && text_sent_ == body_->text().size()) {
       state_ = State::kIdle;
     }
   }

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/base/attributes.h"
@@ -65,11 +66,13 @@ class Sender {
   }
 
   // Returns whether `SetBody()` has moved the body of the last message.
-  bool has_body() const { return has_body_; }
+  bool has_body() const { return body_.has_value(); }
   // Returns that body, for another attempt. Only a body of text is whole.
+  // REQUIRES: `has_body()`.
   Body TakeBody() {
-    has_body_ = false;
-    return std::move(body_);
+    Body body = *std::move(body_);
+    body_.reset();
+    return body;
   }
 
   // Returns whether everything was written that the body has given so far.
@@ -80,8 +83,7 @@ class Sender {
   // Frees memory between two messages.
   void Shrink() {
     out_.Shrink(kSmallBuffer);
-    if (has_body_) body_ = Body();
-    has_body_ = false;
+    body_.reset();
   }
 
  private:
@@ -109,9 +111,8 @@ class Sender {
   bool body_has_failed_ = false;
   bool has_progress_ = false;
   bool must_flush_ = false;
-  bool has_body_ = false;
   Buffer out_;
-  Body body_;
+  std::optional<Body> body_;  // that `SetBody()` has moved
   size_t text_sent_ = 0;  // bytes of the text
   uint64_t left_ = 0;     // bytes of a body of known length
 };
