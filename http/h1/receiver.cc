@@ -143,6 +143,17 @@ absl::Status Receiver::Malformed(std::string_view what) {
                        absl::StrCat("the body is malformed: ", what)));
 }
 
+PollResult<absl::Status> Receiver::PollMoreOfBody(Context& cx, Io& io) {
+  PollResult<absl::StatusOr<size_t>> more = PollMore(cx, io);
+  if (more.IsPending()) return kPending;
+  if (!more->ok()) return Fail(0, (*std::move(more)).status());
+  if (**more == 0) {
+    return Fail(0, absl::DataLossError(
+                       "the connection ended in the middle of the body"));
+  }
+  return absl::OkStatus();
+}
+
 PollResult<absl::Status> Receiver::PollLine(Context& cx, Io& io,
                                             size_t max_size,
                                             std::string_view& line) {
@@ -162,13 +173,8 @@ PollResult<absl::Status> Receiver::PollLine(Context& cx, Io& io,
     }
     searched_ = all.size();
     if (all.size() > max_size) return Malformed("a line is too long");
-    auto more = PollMore(cx, io);
-    if (more.IsPending()) return kPending;
-    if (!more->ok()) return Fail(0, (*std::move(more)).status());
-    if (**more == 0) {
-      return Fail(0, absl::DataLossError(
-                         "the connection ended in the middle of the body"));
-    }
+    PollResult<absl::Status> more = PollMoreOfBody(cx, io);
+    if (more.IsPending() || !more->ok()) return more;
   }
 }
 
@@ -219,13 +225,8 @@ PollResult<absl::Status> Receiver::PollChunkSize(Context& cx, Io& io) {
 PollResult<absl::Status> Receiver::PollChunkEnd(Context& cx, Io& io) {
   while (in_.size() < 2) {
     if (!in_.empty() && in_.view().front() != '\r') break;
-    auto more = PollMore(cx, io);
-    if (more.IsPending()) return kPending;
-    if (!more->ok()) return Fail(0, (*std::move(more)).status());
-    if (**more == 0) {
-      return Fail(0, absl::DataLossError(
-                         "the connection ended in the middle of the body"));
-    }
+    PollResult<absl::Status> more = PollMoreOfBody(cx, io);
+    if (more.IsPending() || !more->ok()) return more;
   }
   if (in_.view().substr(0, 2) != "\r\n") {
     return Malformed("a chunk is longer than its size");

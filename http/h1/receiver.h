@@ -135,6 +135,8 @@ class Receiver {
   static constexpr size_t kMaxChunkLine = 4096;
   static constexpr size_t kMaxChunkExtensions = size_t{16} << 10;
 
+  // Receives more bytes of the body. The end of the connection is an error.
+  PollResult<absl::Status> PollMoreOfBody(Context& cx, Io& io);
   // Reads a line that ends with CRLF from the buffer. Returns whether the line
   // is complete or was refused; if so, sets `line`, without CRLF.
   PollResult<absl::Status> PollLine(Context& cx, Io& io, size_t max_size,
