@@ -42,7 +42,7 @@ bool IsAddressChar(char c) {
 // The parts of "host:port".
 struct Authority {
   std::string_view host;  // without brackets
-  std::string_view port;  // empty if not given
+  std::optional<uint32_t> port;
   bool has_brackets = false;
 };
 
@@ -69,21 +69,21 @@ std::optional<Authority> SplitAuthority(std::string_view text) {
   }
   if (text.empty()) return parts;
   if (text.front() != ':') return std::nullopt;
-  parts.port = text.substr(1);
+  text.remove_prefix(1);
+  if (text.empty()) return parts;
   uint32_t number = 0;
-  for (const char c : parts.port) {
+  for (const char c : text) {
     if (c < '0' || c > '9') return std::nullopt;
     number = number * 10 + static_cast<uint32_t>(c - '0');
     if (number > 65535) return std::nullopt;
   }
+  parts.port = number;
   return parts;
 }
 
-uint32_t PortNumber(std::string_view port) {
-  uint32_t number = 0;
-  for (const char c : port)
-    number = number * 10 + static_cast<uint32_t>(c - '0');
-  return number;
+// Returns the port of "http" or "https".
+uint32_t OwnPort(std::string_view scheme) {
+  return scheme == "http" ? 80 : 443;
 }
 
 absl::Status Invalid(std::string_view url, std::string_view what) {
@@ -127,10 +127,8 @@ absl::StatusOr<Url> ParseUrl(std::string_view url) {
   const std::string host = absl::AsciiStrToLower(parts->host);
   parsed.origin = parts->has_brackets ? absl::StrCat(scheme, "://[", host, "]")
                                       : absl::StrCat(scheme, "://", host);
-  const uint32_t own_port = scheme == "http" ? 80 : 443;
-  if (!parts->port.empty() && PortNumber(parts->port) != own_port) {
-    absl::StrAppend(&parsed.origin, ":", PortNumber(parts->port));
-  }
+  const uint32_t port = parts->port.value_or(OwnPort(scheme));
+  if (port != OwnPort(scheme)) absl::StrAppend(&parsed.origin, ":", port);
   rest = rest.substr(0, rest.find('#'));
   parsed.target = !rest.empty() && rest.front() == '/'
                       ? std::string(rest)
@@ -151,9 +149,8 @@ absl::StatusOr<Origin> ParseOrigin(std::string_view origin) {
   const std::optional<Authority> authority =
       SplitAuthority(normal.substr(parts.scheme.size() + 3));
   parts.host = authority->host;
-  const uint32_t own_port = parts.scheme == "http" ? 80 : 443;
   parts.port = static_cast<uint16_t>(
-      authority->port.empty() ? own_port : PortNumber(authority->port));
+      authority->port.value_or(OwnPort(parts.scheme)));
   return parts;
 }
 
