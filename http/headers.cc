@@ -41,13 +41,13 @@ constexpr std::array<bool, 256> kToken = MakeTokenTable();
 
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
-std::string_view StripBlanks(std::string_view text) {
+}  // namespace
+
+std::string_view internal::StripBlanks(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
   while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
   return text;
 }
-
-}  // namespace
 
 bool IsToken(std::string_view text) {
   if (text.empty()) return false;
@@ -67,14 +67,11 @@ bool IsFieldValue(std::string_view text) {
   return ok;
 }
 
-bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
-  return absl::EqualsIgnoreCase(a, b);
-}
-
 bool ListHasToken(std::string_view list, std::string_view token) {
   for (;;) {
     const size_t comma = list.find(',');
-    if (EqualsIgnoringCase(StripBlanks(list.substr(0, comma)), token)) {
+    if (absl::EqualsIgnoreCase(internal::StripBlanks(list.substr(0, comma)),
+                               token)) {
       return true;
     }
     if (comma == std::string_view::npos) return false;
@@ -96,7 +93,7 @@ absl::Status Headers::Add(std::string_view name, std::string_view value) {
         "\" is not the name of a header field; a name consists of letters, "
         "digits and a few marks such as '-'"));
   }
-  value = StripBlanks(value);
+  value = internal::StripBlanks(value);
   if (!IsFieldValue(value)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the value of the header field ", name,
@@ -144,7 +141,7 @@ size_t Headers::Remove(std::string_view name) {
 void Headers::RemoveFrom(std::string_view name, size_t from) {
   size_t kept = Find(name, from);
   for (size_t i = kept + 1; i < size(); ++i) {
-    if (!EqualsIgnoringCase((*this)[i].first, name)) {
+    if (!absl::EqualsIgnoreCase((*this)[i].first, name)) {
       fields_[kept++] = fields_[i];
     }
   }
@@ -180,7 +177,7 @@ bool Headers::HasToken(std::string_view name, std::string_view token) const {
 size_t Headers::Find(std::string_view name, size_t from) const {
   for (size_t i = from; i < size(); ++i) {
     if (fields_[i].name_size == name.size() &&
-        EqualsIgnoringCase((*this)[i].first, name)) {
+        absl::EqualsIgnoreCase((*this)[i].first, name)) {
       return i;
     }
   }

@@ -47,16 +47,18 @@ bool IsToken(std::string_view text);
 // at either end. The empty value is valid.
 bool IsFieldValue(std::string_view text);
 
-// EqualsIgnoringCase()
-//
-// Returns whether `a` and `b` are equal, except for the case of ASCII letters.
-bool EqualsIgnoringCase(std::string_view a, std::string_view b);
-
 // ListHasToken()
 //
 // Returns whether the comma-separated list `list`, such as the value of
 // `Connection`, has the item `token`, in either case.
 bool ListHasToken(std::string_view list, std::string_view token);
+
+namespace internal {
+
+// Returns `text` without the spaces and tabs at its ends.
+std::string_view StripBlanks(std::string_view text);
+
+}  // namespace internal
 
 // Headers
 //

@@ -22,16 +22,6 @@
 namespace rouse::http::internal {
 namespace {
 
-std::string_view StripBlanks(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The parts of a request line.
@@ -224,7 +214,7 @@ class Head {
       case 17:
         if (!Is("transfer-encoding")) break;
         ++encodings_;
-        is_chunked_ = EqualsIgnoringCase(value, "chunked");
+        is_chunked_ = absl::EqualsIgnoreCase(value, "chunked");
         break;
       default:
         break;
@@ -233,7 +223,7 @@ class Head {
   }
 
   bool Is(std::string_view name) const {
-    return EqualsIgnoringCase(name_, name);
+    return absl::EqualsIgnoreCase(name_, name);
   }
 
   int Refuse(Refusal refusal) {
@@ -321,7 +311,7 @@ Refusal ParseRequestHead(std::string_view head, size_t max_count,
     info.wants_upgrade = false;
   }
   if (!parts.expectation().empty() && !info.is_http_1_0) {
-    if (!EqualsIgnoringCase(parts.expectation(), "100-continue")) {
+    if (!absl::EqualsIgnoreCase(parts.expectation(), "100-continue")) {
       return {417, "the only Expect supported is \"100-continue\""};
     }
     info.expects_continue = info.framing != Framing::kNone;
@@ -369,7 +359,7 @@ bool ParseTrailerLine(std::string_view line, Headers& trailers) {
   for (const std::string_view not_allowed :
        {"content-length", "transfer-encoding", "host", "connection", "trailer",
         "upgrade", "authorization", "content-encoding", "content-type"}) {
-    if (EqualsIgnoringCase(name, not_allowed)) return false;
+    if (absl::EqualsIgnoreCase(name, not_allowed)) return false;
   }
   return trailers.Add(name, line.substr(colon + 1)).ok();
 }

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "rouse/http/body.h"
@@ -42,17 +43,17 @@ enum class Own { kUsers, kLength, kConnection, kDropped, kDate };
 Own KindOf(std::string_view name) {
   switch (name.size()) {
     case 4:
-      return EqualsIgnoringCase(name, "date") ? Own::kDate : Own::kUsers;
+      return absl::EqualsIgnoreCase(name, "date") ? Own::kDate : Own::kUsers;
     case 10:
-      if (EqualsIgnoringCase(name, "connection")) return Own::kConnection;
-      return EqualsIgnoringCase(name, "keep-alive") ? Own::kDropped
-                                                    : Own::kUsers;
-    case 14:
-      return EqualsIgnoringCase(name, "content-length") ? Own::kLength
+      if (absl::EqualsIgnoreCase(name, "connection")) return Own::kConnection;
+      return absl::EqualsIgnoreCase(name, "keep-alive") ? Own::kDropped
                                                         : Own::kUsers;
+    case 14:
+      return absl::EqualsIgnoreCase(name, "content-length") ? Own::kLength
+                                                            : Own::kUsers;
     case 17:
-      return EqualsIgnoringCase(name, "transfer-encoding") ? Own::kDropped
-                                                           : Own::kUsers;
+      return absl::EqualsIgnoreCase(name, "transfer-encoding") ? Own::kDropped
+                                                               : Own::kUsers;
     default:
       return Own::kUsers;
   }
