@@ -165,10 +165,7 @@ Co<absl::StatusOr<Response>> SendOn(std::shared_ptr<ClientPool> pool,
       }
       co_return response;
     }
-    std::optional<uint64_t> size;
-    if (exchange->info().framing == Framing::kLength) {
-      size = exchange->info().length;
-    }
+    const std::optional<uint64_t> size = exchange->info().body_size();
     response->body =
         Body(std::make_unique<ResponseBody>(pool, origin, std::move(permit),
                                             std::move(exchange)),

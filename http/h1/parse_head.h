@@ -21,6 +21,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "rouse/http/headers.h"
@@ -59,6 +60,12 @@ struct HeadInfo {
   bool keep_alive = true;
   bool wants_upgrade = false;  // CONNECT, or `Connection: upgrade`
   bool expects_continue = false;
+
+  // Returns the size of the body, if `length` gives the size.
+  std::optional<uint64_t> body_size() const {
+    if (framing != Framing::kLength) return std::nullopt;
+    return length;
+  }
 };
 
 // ParseRequestHead()

@@ -208,12 +208,10 @@ bool ServerConnection::BeginRequest() {
       channel_->reader.reset();
     }
     channel_->is_shared = true;
-    std::optional<uint64_t> size;
-    if (info.framing == Framing::kLength) size = info.length;
     request.body =
         Body(std::make_unique<RequestBody>(channel_, channel_->exchange,
                                            options_->progress_timeout),
-             size);
+             info.body_size());
   }
   state_ = State::kHandler;
   return true;
