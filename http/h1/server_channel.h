@@ -18,7 +18,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -88,18 +87,12 @@ class ServerChannel final : public Io {
   // Holds the lock if the channel is shared.
   class MaybeLock {
    public:
-    explicit MaybeLock(ServerChannel& channel) ABSL_NO_THREAD_SAFETY_ANALYSIS
-        : mu_(channel.is_shared ? &channel.mu : nullptr) {
-      if (mu_ != nullptr) mu_->Lock();
-    }
-    MaybeLock(const MaybeLock&) = delete;
-    MaybeLock& operator=(const MaybeLock&) = delete;
-    ~MaybeLock() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-      if (mu_ != nullptr) mu_->Unlock();
+    explicit MaybeLock(ServerChannel& channel) {
+      if (channel.is_shared) lock_.emplace(&channel.mu);
     }
 
    private:
-    ThreadMutex* const mu_;
+    std::optional<ThreadMutexLock> lock_;
   };
 };
 
