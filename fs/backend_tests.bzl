@@ -35,7 +35,6 @@ _TESTS = {
         "//io:read",
         "//io:read_line",
         "//io:read_to_end",
-        "//testing:counting_waker",
         "//testing:expect_panic",
         "@abseil-cpp//absl/strings",
         "@abseil-cpp//absl/types:span",
@@ -51,7 +50,6 @@ _TESTS = {
         "//future/many:join_all",
         "//reactor:owned_fd",
         "//runtime",
-        "//testing:counting_waker",
         "//testing:expect_panic",
     ],
     "file_writer_test": _STATUS + [
@@ -64,7 +62,6 @@ _TESTS = {
         "//io:flush",
         "//io:write",
         "//io:write_all",
-        "//testing:counting_waker",
         "@abseil-cpp//absl/base:log_severity",
         "@abseil-cpp//absl/log:scoped_mock_log",
         "@abseil-cpp//absl/strings",

@@ -36,7 +36,6 @@
 #include "rouse/future/block_on.h"
 #include "rouse/future/co.h"
 #include "rouse/reactor/owned_fd.h"
-#include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/failing_calls.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -86,8 +85,6 @@ class CachedReadTest : public FsTest {
         reactor::WithCallsThatMayFail({SYS_preadv2}, error, fails, body);
     return can_count ? tries : -1;
   }
-
-  CountingWaker waker_;
 };
 
 TEST_F(CachedReadTest, IsReadyInItsFirstPoll) {

@@ -17,7 +17,6 @@
 #include "rouse/io/read.h"
 #include "rouse/io/read_line.h"
 #include "rouse/io/read_to_end.h"
-#include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 
 namespace rouse::fs {
@@ -76,14 +75,13 @@ TEST_F(FileReaderTest, TheEndIsNotForEver) {
 
 TEST_F(FileReaderTest, ADestroyedReadLosesNothing) {
   Put("a", "text");
-  CountingWaker waker;
   FileReader reader(Open("a"));
   char buffer[4];
   std::string bytes;
   {
     auto read = Read(reader, absl::MakeSpan(buffer));
     // The thread may be faster than the poll.
-    if (waker.Poll(read).IsReady()) bytes.assign(buffer, sizeof(buffer));
+    if (waker_.Poll(read).IsReady()) bytes.assign(buffer, sizeof(buffer));
   }
   EXPECT_EQ(reader.position(), bytes.size());
   EXPECT_THAT(Run(ReadToEnd(reader, bytes)), IsOk());

@@ -30,7 +30,6 @@
 #include "rouse/future/many/join_all.h"
 #include "rouse/reactor/owned_fd.h"
 #include "rouse/runtime/runtime.h"
-#include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 
 namespace rouse::fs {
@@ -176,11 +175,10 @@ TEST_F(OpenFileTest, DestroyingAnOperationThatRunsIsSafe) {
   Put("a", std::string(1'000'000, 'x'));
   for (int i = 0; i < 100; ++i) {
     const File file = Open();
-    CountingWaker waker;
     auto read = file.ReadAt(0, 1'000'000);
     auto write = file.WriteAt(0, std::string(100'000, 'x'));
-    (void)waker.Poll(read);
-    (void)waker.Poll(write);
+    (void)waker_.Poll(read);
+    (void)waker_.Poll(write);
   }
   EXPECT_EQ(Get("a"), std::string(1'000'000, 'x'));
 }
@@ -243,19 +241,18 @@ TEST_F(OpenFileTest, ADirectoryCannotBeRead) {
 }
 
 TEST_F(OpenFileTest, PollingAFinishedOperationIsAPanic) {
-  CountingWaker waker;
   auto open = File::Open(Path("no"));
   const auto poll = [&]() -> Co<> { (void)co_await open; };
   Run(poll());
-  EXPECT_PANIC((void)waker.Poll(open), "polled after it completed");
+  EXPECT_PANIC((void)waker_.Poll(open), "polled after it completed");
   const File file = Open();
   auto read = file.ReadAt(0, 1);
   auto write = file.WriteAt(0, "x");
   const auto moved_read = std::move(read);
   const auto moved_write = std::move(write);
   // NOLINTBEGIN(bugprone-use-after-move)
-  EXPECT_PANIC((void)waker.Poll(read), "was moved from");
-  EXPECT_PANIC((void)waker.Poll(write), "was moved from");
+  EXPECT_PANIC((void)waker_.Poll(read), "was moved from");
+  EXPECT_PANIC((void)waker_.Poll(write), "was moved from");
   // NOLINTEND(bugprone-use-after-move)
 }
 

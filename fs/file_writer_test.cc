@@ -22,7 +22,6 @@
 #include "rouse/io/flush.h"
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
-#include "rouse/testing/counting_waker.h"
 
 namespace rouse::fs {
 namespace {
@@ -88,12 +87,11 @@ TEST_F(FileWriterTest, AnErrorOfAWriteStays) {
 }
 
 TEST_F(FileWriterTest, ADestroyedFlushLosesNothing) {
-  CountingWaker waker;
   FileWriter writer(Open("a"));
   ASSERT_THAT(Run(WriteAll(writer, "text")), IsOk());
   {
     auto flush = Flush(writer);
-    (void)waker.Poll(flush);
+    (void)waker_.Poll(flush);
   }
   EXPECT_THAT(Run(Flush(writer)), IsOk());
   EXPECT_EQ(Get("a"), "text");

@@ -30,6 +30,7 @@
 #include "rouse/fs/backend.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/testing/counting_waker.h"
 
 namespace rouse::fs {
 
@@ -86,6 +87,9 @@ class FsTest : public ::testing::Test {
   }
 
   std::string folder_;
+  // Outlives the runtime: a thread of the runtime can still be waking this
+  // waker after the future that registered the waker was destroyed.
+  CountingWaker waker_;
   Runtime runtime_ = Builder::CurrentThread().Build().value();
   const EnterGuard enter_ = runtime_.Enter();
   std::shared_ptr<Backend> backend_;  // null for the blocking pool

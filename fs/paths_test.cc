@@ -24,7 +24,6 @@
 #include "rouse/fs/metadata.h"
 #include "rouse/fs/read_dir.h"
 #include "rouse/future/stream.h"
-#include "rouse/testing/counting_waker.h"
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::fs {
@@ -170,12 +169,11 @@ TEST_F(PathsTest, ListsManyEntriesAlthoughPollsAreDestroyed) {
     Put(absl::StrCat(i), "");
   }
   std::set<std::string> names;
-  CountingWaker waker;
   ReadDir entries(folder_);
   for (;;) {
     {
       auto next = Next(entries);
-      PollResult<Entry> polled = waker.Poll(next);
+      PollResult<Entry> polled = waker_.Poll(next);
       if (polled.IsReady() && polled->has_value()) {
         names.insert((**polled)->name());
       }

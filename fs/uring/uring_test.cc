@@ -30,7 +30,6 @@
 #include "rouse/future/co.h"
 #include "rouse/future/many/join_all.h"
 #include "rouse/runtime/runtime.h"
-#include "rouse/testing/counting_waker.h"
 #include "rouse/testing/internal/failing_calls.h"
 
 namespace rouse::fs::uring {
@@ -86,14 +85,13 @@ TEST_F(UringTest, AnOperationKeepsTheRing) {
 TEST_F(UringTest, TheThreadThatBeganAnOperationMayEnd) {
   const File file = Open(backend_);
   for (int i = 0; i < 50; ++i) {
-    CountingWaker waker;
     std::optional<Operation<void>> write;
     std::optional<Operation<void>> sync;
     std::thread([&] {
       write.emplace(file.WriteAt(0, std::string(100'000, 'x')));
       sync.emplace(file.Sync());
-      if (waker.Poll(*write).IsReady()) write.reset();
-      if (waker.Poll(*sync).IsReady()) sync.reset();
+      if (waker_.Poll(*write).IsReady()) write.reset();
+      if (waker_.Poll(*sync).IsReady()) sync.reset();
     }).join();
     if (write.has_value()) {
       EXPECT_THAT(Run(*std::move(write)), IsOk());
