@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "rouse/base/cxx20.h"
 
 struct ssl_st;
 
