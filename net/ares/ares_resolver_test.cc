@@ -3,7 +3,6 @@
 
 #include "rouse/net/ares/ares_resolver.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -43,6 +42,7 @@
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/dns_server.h"
 #include "rouse/testing/internal/failing_calls.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/testing/paused_time.h"
 #include "rouse/timer/timeout.h"
 #include "rouse/waker/context.h"
@@ -94,15 +94,6 @@ AresOptions Options(std::vector<SocketAddr> servers) {
   options.use_hosts_file = false;
   options.timeout = absl::Hours(1);
   return options;
-}
-
-// Returns the number of open descriptors of this process.
-size_t CountDescriptors() {
-  DIR* const dir = opendir("/proc/self/fd");
-  size_t count = 0;
-  while (readdir(dir) != nullptr) ++count;
-  closedir(dir);
-  return count;
 }
 
 // Lets this process open as many descriptors as the system permits. Returns
@@ -465,12 +456,12 @@ class SomePolls {
 // dropped. Waits each time until no more descriptors are open than before: the
 // server of the test has connections, too.
 void DropAtEveryPoll(Runtime& runtime, const Resolver& resolver) {
-  const size_t descriptors = CountDescriptors();
+  const size_t descriptors = reactor::CountOpenFds();
   int polls = 0;
   for (;; ++polls) {
     SomePolls some(resolver.Lookup("db.test", 80), polls);
     const bool finished = runtime.BlockOn(std::move(some));
-    while (CountDescriptors() > descriptors) std::this_thread::yield();
+    while (reactor::CountOpenFds() > descriptors) std::this_thread::yield();
     if (finished) break;
     ASSERT_LT(polls, 1000);
   }
@@ -490,7 +481,7 @@ TEST_F(AresResolverTest, CanBeDroppedBetweenTheAnswers) {
     return Both();
   });
   const AresResolver resolver(Options({server.addr()}));
-  const size_t descriptors = CountDescriptors();
+  const size_t descriptors = reactor::CountOpenFds();
   {
     int polls = 0;
     auto lookup = resolver.Lookup("db.test", 80);
@@ -502,7 +493,7 @@ TEST_F(AresResolverTest, CanBeDroppedBetweenTheAnswers) {
     };
     EXPECT_TRUE(runtime_.BlockOn(PollFn(poll)));
   }
-  EXPECT_EQ(CountDescriptors(), descriptors);
+  EXPECT_EQ(reactor::CountOpenFds(), descriptors);
   go.Notify();
 }
 
@@ -522,11 +513,11 @@ TEST_F(AresResolverTest, CanBeDroppedAfterAFailedServer) {
 TEST_F(AresResolverTest, ATimeoutEndsALookup) {
   const DnsServer server(NeverAnswer);
   const AresResolver resolver(Options({server.addr()}));
-  const size_t descriptors = CountDescriptors();
+  const size_t descriptors = reactor::CountOpenFds();
   auto lookup = Timeout(absl::Milliseconds(20), resolver.Lookup("a.test", 80));
   EXPECT_THAT(runtime_.BlockOn(std::move(lookup)),
               StatusIs(absl::StatusCode::kDeadlineExceeded));
-  EXPECT_EQ(CountDescriptors(), descriptors);
+  EXPECT_EQ(reactor::CountOpenFds(), descriptors);
 }
 
 // -----------------------------------------------------------------------------
@@ -675,7 +666,7 @@ TEST_F(PausedAresResolverTest, AFloodOfWhatIsNoAnswerDoesNotStopTheTime) {
 TEST_F(PausedAresResolverTest, CanBeDroppedInEveryAttempt) {
   const DnsServer server(NeverAnswer);
   const AresResolver resolver(Options({server.addr()}));
-  const size_t descriptors = CountDescriptors();
+  const size_t descriptors = reactor::CountOpenFds();
   for (const absl::Duration time : {absl::ZeroDuration(), absl::Seconds(4),
                                     absl::Seconds(6), absl::Seconds(14)}) {
     JoinHandle<Resolver::Result> lookup =
@@ -684,7 +675,7 @@ TEST_F(PausedAresResolverTest, CanBeDroppedInEveryAttempt) {
     lookup.Abort();
     EXPECT_THAT(runtime_.BlockOn(std::move(lookup)),
                 StatusIs(absl::StatusCode::kCancelled));
-    EXPECT_EQ(CountDescriptors(), descriptors) << time;
+    EXPECT_EQ(reactor::CountOpenFds(), descriptors) << time;
   }
 }
 
@@ -718,7 +709,7 @@ TEST(AresResolver, AThousandSlowLookupsTakeNoThread) {
   if (!RaiseLimitOfDescriptors()) GTEST_SKIP() << "too few descriptors";
   const DnsServer server(NeverAnswer);
   const AresResolver resolver(Options({server.addr()}));
-  const size_t descriptors = CountDescriptors();
+  const size_t descriptors = reactor::CountOpenFds();
   {
     Runtime runtime = PausedRuntime();
     for (int i = 0; i < 1000; ++i) {
@@ -726,12 +717,12 @@ TEST(AresResolver, AThousandSlowLookupsTakeNoThread) {
           .Detach();
     }
     runtime.BlockOn(Advance(absl::ZeroDuration()));
-    EXPECT_GE(CountDescriptors(), descriptors + 1000);
+    EXPECT_GE(reactor::CountOpenFds(), descriptors + 1000);
     EXPECT_EQ(runtime.metrics().lookups.threads, 0u);
     EXPECT_EQ(runtime.metrics().blocking.threads, 0u);
     // The runtime ends here, although no lookup was answered.
   }
-  EXPECT_EQ(CountDescriptors(), descriptors);
+  EXPECT_EQ(reactor::CountOpenFds(), descriptors);
 }
 
 }  // namespace
