@@ -289,6 +289,35 @@ def rouse_cc_library(
             **kwargs
         )
 
+def rouse_foreign_library(name, linkopts):
+    """A library that is no part of Rouse: a flag, which by default names the system's library.
+
+    A workspace with another copy sets `--@rouse//<package>:<name>=<label>` in .bazelrc.
+
+    Args:
+      name: the flag.
+      linkopts: what links the system's library, the target `system_NAME`.
+    """
+    native.label_flag(
+        name = name,
+        build_setting_default = ":system_" + name,
+        visibility = ["//visibility:public"],
+    )
+    cc_library(
+        name = "system_" + name,
+        linkopts = linkopts,
+        tags = ["manual"],
+    )
+
+    # The twins of libraries name these.
+    for suffix in ["_model", "_scaling"]:
+        native.alias(
+            name = name + suffix,
+            actual = ":" + name,
+            tags = ["manual"],
+            visibility = ["//%s:__subpackages__" % native.package_name()],
+        )
+
 def rouse_cc_binary(name, deps = [], copts = [], features = [], **kwargs):
     """A cc_binary with this workspace's warnings.
 
