@@ -154,12 +154,7 @@ class [[nodiscard]] AwaitFuture {
           "interop::Await: the awaitable has destroyed the coroutine that "
           "awaits it, and will never be ready");
     }
-    if constexpr (std::is_void_v<Output>) {
-      internal::TakeAwaited<Output>(**std::move(sent));
-      return {};
-    } else {
-      return internal::TakeAwaited<Output>(**std::move(sent));
-    }
+    return internal::ReadyAwaited<Output>(**std::move(sent));
   }
 
  private:

@@ -5,8 +5,8 @@
 // File: awaited.h
 // -----------------------------------------------------------------------------
 //
-// Internal to interop/: carries the outcome of an await from one coroutine to
-// another.
+// Internal to interop/: carries the outcome of an await, or of an operation of
+// another library, to a coroutine.
 
 #ifndef ROUSE_INTEROP_AWAITED_H_
 #define ROUSE_INTEROP_AWAITED_H_
@@ -15,11 +15,13 @@
 
 #include <cstdlib>
 #include <exception>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "absl/base/config.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse::interop::internal {
 
@@ -47,6 +49,31 @@ T TakeAwaited(Awaited<T>&& awaited) {
     return std::get<0>(std::move(awaited));
   }
 }
+
+// The same for the end of a poll.
+template <class T>
+PollResult<T> ReadyAwaited(Awaited<T>&& awaited) {
+  if constexpr (std::is_void_v<T>) {
+    TakeAwaited<T>(std::move(awaited));
+    return {};
+  } else {
+    return TakeAwaited<T>(std::move(awaited));
+  }
+}
+
+// One value for the arguments with which an operation completes.
+template <class... Args>
+struct ValueOf {
+  using type = std::tuple<std::decay_t<Args>...>;
+};
+template <class Arg>
+struct ValueOf<Arg> {
+  using type = std::decay_t<Arg>;
+};
+template <>
+struct ValueOf<> {
+  using type = void;
+};
 
 }  // namespace rouse::interop::internal
 

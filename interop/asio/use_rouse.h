@@ -128,25 +128,11 @@ inline constexpr UseRouse<> use_rouse;
 
 namespace internal {
 
-// One value for the arguments of a handler.
-template <class... Args>
-struct HandlerValue {
-  using type = std::tuple<std::decay_t<Args>...>;
-};
-template <class Arg>
-struct HandlerValue<Arg> {
-  using type = std::decay_t<Arg>;
-};
-template <>
-struct HandlerValue<> {
-  using type = void;
-};
-
 // The output of an operation, and how to make it of a handler's arguments.
 template <class... Args>
 struct HandlerOutput {
   static constexpr bool kHasStatus = false;
-  using type = typename HandlerValue<Args...>::type;
+  using type = typename ValueOf<Args...>::type;
   using Result = Awaited<type>;
 
   template <class... Values>
@@ -162,7 +148,7 @@ struct HandlerOutput {
 template <class... Args>
 struct HandlerOutput<asio::error_code, Args...> {
   static constexpr bool kHasStatus = true;
-  using Value = typename HandlerValue<Args...>::type;
+  using Value = typename ValueOf<Args...>::type;
   using type = oneshot::Received<Value>;
   using Result = Awaited<type>;
 
@@ -180,7 +166,7 @@ struct HandlerOutput<asio::error_code, Args...> {
 template <class... Args>
 struct HandlerOutput<std::exception_ptr, Args...> {
   static constexpr bool kHasStatus = false;
-  using type = typename HandlerValue<Args...>::type;
+  using type = typename ValueOf<Args...>::type;
   using Result = Awaited<type>;
 
   template <class... Values>
@@ -300,12 +286,7 @@ class [[nodiscard]] AsioFuture {
     if (sent.IsPending()) return kPending;
     cancellation_ = nullptr;
     if (!sent->ok()) return HandlerDestroyed();
-    if constexpr (std::is_void_v<Output>) {
-      internal::TakeAwaited<Output>(**std::move(sent));
-      return {};
-    } else {
-      return internal::TakeAwaited<Output>(**std::move(sent));
-    }
+    return internal::ReadyAwaited<Output>(**std::move(sent));
   }
 
  private:

@@ -23,7 +23,6 @@
 #include <memory>
 #include <optional>
 #include <system_error>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -57,20 +56,6 @@ class StopEnv {
 
  private:
   const Source* source_;
-};
-
-// One value for the arguments of a set_value().
-template <class... Args>
-struct ValueOf {
-  using type = std::tuple<std::decay_t<Args>...>;
-};
-template <class Arg>
-struct ValueOf<Arg> {
-  using type = std::decay_t<Arg>;
-};
-template <>
-struct ValueOf<> {
-  using type = void;
 };
 
 // What a single completion signature means.
@@ -287,12 +272,7 @@ class [[nodiscard]] SenderFuture {
           "interop::FromSender: the operation was destroyed without a "
           "completion, and will never be ready");
     }
-    if constexpr (std::is_void_v<Output>) {
-      internal::TakeAwaited<Output>(**std::move(sent));
-      return {};
-    } else {
-      return internal::TakeAwaited<Output>(**std::move(sent));
-    }
+    return internal::ReadyAwaited<Output>(**std::move(sent));
   }
 
  private:
