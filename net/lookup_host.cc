@@ -6,7 +6,6 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -53,13 +52,7 @@ Result Resolve(const std::string& host, uint16_t port) {
                                                                  &freeaddrinfo);
   std::vector<SocketAddr> addrs;
   for (const addrinfo* info = list; info != nullptr; info = info->ai_next) {
-    absl::StatusOr<SocketAddr> addr =
-        SocketAddr::FromSockaddr(info->ai_addr, info->ai_addrlen);
-    if (!addr.ok()) continue;
-    const SocketAddr found = addr->WithPort(port);
-    if (std::find(addrs.begin(), addrs.end(), found) == addrs.end()) {
-      addrs.push_back(found);
-    }
+    internal::AppendOnce(addrs, info->ai_addr, info->ai_addrlen, port);
   }
   if (addrs.empty()) return internal::LookupError(EAI_NONAME, 0, host);
   return addrs;

@@ -27,6 +27,7 @@
 #include "absl/time/time.h"
 #include "rouse/io/fd/io_future.h"
 #include "rouse/net/ares/ares_options.h"
+#include "rouse/net/resolver/host_port.h"
 #include "rouse/net/resolver/resolver.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/reactor/interest.h"
@@ -320,13 +321,7 @@ Result AresLookup::Answer() const {
   std::vector<SocketAddr> addrs;
   const ares_addrinfo_node* node = list_ == nullptr ? nullptr : list_->nodes;
   for (; node != nullptr; node = node->ai_next) {
-    absl::StatusOr<SocketAddr> addr =
-        SocketAddr::FromSockaddr(node->ai_addr, node->ai_addrlen);
-    if (!addr.ok()) continue;
-    const SocketAddr found = addr->WithPort(port_);
-    if (std::find(addrs.begin(), addrs.end(), found) == addrs.end()) {
-      addrs.push_back(found);
-    }
+    AppendOnce(addrs, node->ai_addr, node->ai_addrlen, port_);
   }
   if (addrs.empty()) return ErrorOf(ARES_ENODATA);
   return addrs;

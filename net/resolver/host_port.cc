@@ -3,6 +3,8 @@
 
 #include "rouse/net/resolver/host_port.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +86,17 @@ std::optional<absl::StatusOr<std::vector<SocketAddr>>> LookupWithoutServer(
         "of this machine"));
   }
   return std::nullopt;
+}
+
+void AppendOnce(std::vector<SocketAddr>& addrs, const sockaddr* addr,
+                socklen_t size, uint16_t port) {
+  const absl::StatusOr<SocketAddr> parsed =
+      SocketAddr::FromSockaddr(addr, size);
+  if (!parsed.ok()) return;
+  const SocketAddr found = parsed->WithPort(port);
+  if (std::find(addrs.begin(), addrs.end(), found) == addrs.end()) {
+    addrs.push_back(found);
+  }
 }
 
 }  // namespace rouse::internal

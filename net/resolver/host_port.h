@@ -5,10 +5,13 @@
 // File: host_port.h
 // -----------------------------------------------------------------------------
 //
-// Internal to net/: the part of a lookup that needs no name server.
+// Internal to net/: the parts of a lookup that do not depend on how a name
+// server is asked.
 
 #ifndef ROUSE_NET_RESOLVER_HOST_PORT_H_
 #define ROUSE_NET_RESOLVER_HOST_PORT_H_
+
+#include <sys/socket.h>
 
 #include <cstdint>
 #include <optional>
@@ -40,6 +43,11 @@ absl::StatusOr<HostPort> SplitHostPort(std::string_view call,
 // nor a name. Returns `std::nullopt` for a name.
 std::optional<absl::StatusOr<std::vector<SocketAddr>>> LookupWithoutServer(
     std::string_view call, std::string_view host, uint16_t port);
+
+// Appends the address with `port` to `addrs`, unless `addrs` contains it, or it
+// is of another family than IPv4 and IPv6.
+void AppendOnce(std::vector<SocketAddr>& addrs, const sockaddr* addr,
+                socklen_t size, uint16_t port);
 
 }  // namespace rouse::internal
 
