@@ -158,16 +158,15 @@ PollResult<Result> AresLookup::Poll(Context& cx) {
     }
     absl::StatusOr<bool> ended = Advance(cx);
     if (ended.ok() && !*ended) return kPending;
-    const bool repeat = ended.ok() && ShouldRepeat();
-    Result result = repeat       ? Result(std::vector<SocketAddr>())
-                    : ended.ok() ? Answer()
-                                 : Result(std::move(ended).status());
-    Close();
-    if (!repeat) {
-      finished_ = true;
-      return result;
+    if (ended.ok() && ShouldRepeat()) {
+      Close();
+      ++attempt_;
+      continue;
     }
-    ++attempt_;
+    Result result = ended.ok() ? Answer() : Result(std::move(ended).status());
+    Close();
+    finished_ = true;
+    return result;
   }
 }
 
