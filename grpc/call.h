@@ -68,6 +68,8 @@ namespace rouse::rpc {
 // ResponseFuture
 //
 // The response of a call that has begun. Move-only, movable at any time.
+// Destroying a pending future cancels the call. Polling a finished future is a
+// `Panic()`.
 template <class Response>
 class [[nodiscard]] ResponseFuture {
  public:
@@ -100,7 +102,8 @@ class [[nodiscard]] ResponseFuture {
 // UnaryFuture
 //
 // The response of a unary call, which begins at the first poll. Move-only,
-// movable at any time. `Start` starts the call.
+// movable at any time. Destroying a pending future cancels the call. Polling a
+// finished future is a `Panic()`. `Start` starts the call.
 template <class Request, class Response, class Start>
 class [[nodiscard]] UnaryFuture {
  public:

@@ -98,8 +98,10 @@ class CallOptions {
     return *this;
   }
 
-  // Sets where a unary call puts the server's metadata when the future becomes
-  // ready. `into` must outlive the future. Streams have functions instead.
+  // Sets where a call with a single response puts the server's metadata when
+  // the response, or the call's error, is ready. `into` must outlive the
+  // future. A `ClientReader` has functions instead; the option has no effect on
+  // such a call.
   CallOptions& ReceiveMetadata(ReceivedMetadata* into) {
     receive_metadata_ = into;
     return *this;

@@ -73,8 +73,9 @@ class ClientMessageSource : public MessageSource<Message> {
 // arrives later is the next item. Destroying the reader of a client before the
 // end cancels the call. Destroying the reader of a server ends the reading.
 //
-// Move-only, movable at any time. One task at a time polls the stream. The
-// reader, the writer and the response of a call may be used by different tasks.
+// Move-only, movable at any time. Tasks must not poll the stream concurrently.
+// The reader, the writer and the response of a call may be used by different
+// tasks.
 template <class Message>
 class [[nodiscard]] Reader {
  public:

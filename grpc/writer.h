@@ -86,7 +86,7 @@ class [[nodiscard]] CloseFuture {
 // Writer
 //
 // The writer of a server. The handler's return ends the messages. Move-only,
-// movable at any time. One task at a time uses a writer.
+// movable at any time. Tasks must not use a writer concurrently.
 template <class Message>
 class [[nodiscard]] Writer {
  public:
