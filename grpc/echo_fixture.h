@@ -20,6 +20,7 @@
 #ifndef ROUSE_GRPC_ECHO_FIXTURE_H_
 #define ROUSE_GRPC_ECHO_FIXTURE_H_
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -30,6 +31,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
+#include "absl/time/time.h"
 #include "echo.grpc.pb.h"
 #include "echo.pb.h"
 #include "grpcpp/create_channel.h"
@@ -42,6 +44,7 @@
 #include "gtest/gtest.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/timer/sleep.h"
 
 namespace rouse::rpc {
 
@@ -137,6 +140,16 @@ class EchoTest : public ::testing::Test {
   template <class F>
   auto BlockOn(F&& future) {
     return runtime_->BlockOn(std::forward<F>(future));
+  }
+
+  // Waits until `n` has not changed for 100 ms. Returns `n`.
+  int Settled(const std::atomic<int>& n) {
+    int settled = -1;
+    while (settled != n) {
+      settled = n;
+      BlockOn(Sleep(absl::Milliseconds(100)));
+    }
+    return settled;
   }
 
   // Shuts the runtime down before the server.
