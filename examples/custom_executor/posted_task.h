@@ -61,6 +61,8 @@ class PostedTask {
     }
     void Poll() {
       // Before the poll, because a wake during the poll asks for another one.
+      // An exchange and not a store: it pairs with the exchange in `Wake()`, so
+      // the poll sees what earlier wakers wrote.
       is_woken.exchange(false);
       if (!future.has_value()) return;  // cancelled, or ended
       const rouse::Waker waker = rouse::Waker::FromCallable(

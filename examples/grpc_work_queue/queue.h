@@ -132,6 +132,8 @@ class Queue {
     return lease;
   }
 
+  // After `TryTake()`, too: `Notify` keeps one permit, so of two items added at
+  // once one could wait while a taker sleeps.
   void Changed() {
     available_.NotifyOne();
     changes_.SendModify([](int64_t& number) { ++number; });
