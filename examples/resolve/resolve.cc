@@ -4,8 +4,7 @@
 // Prints the addresses of names, all of which are looked up concurrently:
 //
 //   tools/bazel run -c opt //examples/resolve -- example.com example.org
-//   tools/bazel run -c opt //examples/resolve -- --server=192.0.2.53
-//   example.com
+//   tools/bazel run -c opt //examples/resolve -- --server=192.0.2.1 example.com
 
 #include <cstddef>
 #include <memory>
