@@ -683,7 +683,7 @@ TEST_F(PausedAresResolverTest, CanBeDroppedInEveryAttempt) {
 // Many lookups
 // -----------------------------------------------------------------------------
 
-TEST(AresResolver, AThousandLookupsShareNothing) {
+TEST(AresResolver, AThousandLookupsAtOnceTakeNoThread) {
   if (!RaiseLimitOfDescriptors()) GTEST_SKIP() << "too few descriptors";
   const DnsServer server(AnswerBoth);
   const AresResolver resolver([&server] {
