@@ -22,6 +22,8 @@
 #include "rouse/base/cxx20.h"
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "asio/error_code.hpp"
@@ -30,6 +32,7 @@
 #include "asio/posix/stream_descriptor.hpp"
 #include "asio/post.hpp"
 #include "asio/steady_timer.hpp"
+#include "rouse/base/exceptions.h"
 #include "rouse/runtime/runtime.h"
 
 namespace rouse::interop {
@@ -64,7 +67,7 @@ class TurnsInIoContext {
     Loop(Runtime& runtime, asio::io_context& context)
         : runtime_(runtime),
           context_(context),
-          timer_(context),
+          timer_(std::in_place, context),
           readable_(context, runtime.fd()) {}
     ~Loop() { Stop(); }
 
@@ -82,28 +85,29 @@ class TurnsInIoContext {
     void Stop() {
       if (stopped_) return;
       stopped_ = true;
-      timer_.cancel();
+      // Cancels the wait. Unlike `cancel()`, the destructor cannot throw.
+      timer_.reset();
       // The descriptor belongs to the runtime. Ends the wait, too.
       readable_.release();
     }
 
    private:
     void Turn() {
-      // If a waker throws, the runtime needs another turn.
-      struct PostAtEnd {
-        ~PostAtEnd() {
-          if (loop != nullptr) loop->Post();
-        }
-        Loop* loop;
-      };
-      PostAtEnd again{this};
-      const absl::Duration wait = runtime_.Turn();
-      if (stopped_) again.loop = nullptr;
-      if (stopped_ || wait <= absl::ZeroDuration()) return;
-      again.loop = nullptr;
+      absl::Duration wait;
+      ROUSE_TRY { wait = runtime_.Turn(); }
+      ROUSE_CATCH_ALL {
+        // A waker has thrown. The runtime needs another turn.
+        if (!stopped_) Post();
+        ROUSE_RETHROW;
+      }
+      if (stopped_) return;
+      if (wait <= absl::ZeroDuration()) {
+        Post();
+        return;
+      }
       WaitForDescriptor();
       if (wait == absl::InfiniteDuration()) {
-        timer_.cancel();
+        timer_->cancel();
       } else {
         WaitFor(wait);
       }
@@ -122,9 +126,9 @@ class TurnsInIoContext {
 
     // Replaces the wait of an earlier turn.
     void WaitFor(absl::Duration wait) {
-      timer_.expires_after(
+      timer_->expires_after(
           absl::ToChronoNanoseconds(absl::Ceil(wait, absl::Nanoseconds(1))));
-      timer_.async_wait(
+      timer_->async_wait(
           [self = shared_from_this()](const asio::error_code& error) {
             if (!error && !self->stopped_) self->Turn();
           });
@@ -132,7 +136,7 @@ class TurnsInIoContext {
 
     Runtime& runtime_;
     asio::io_context& context_;
-    asio::steady_timer timer_;
+    std::optional<asio::steady_timer> timer_;  // empty after `Stop()`
     asio::posix::stream_descriptor readable_;
     bool posted_ = false;
     bool waits_ = false;
