@@ -16,19 +16,50 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/future/join.h"
+#include "rouse/future/or_return.h"
 #include "rouse/future/yield.h"
+#include "rouse/http/request.h"
+#include "rouse/http/response.h"
 #include "rouse/http/server.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/read_to_end.h"
 #include "rouse/io/write_all.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/task/join_handle.h"
+#include "rouse/testing/paused_time.h"
 
 namespace rouse::http {
+
+// Requests, of which the second is the last, and the field of its answer.
+inline constexpr std::string_view kGet = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n";
+inline constexpr std::string_view kLast =
+    "GET /b HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+inline constexpr std::string_view kClose = "Connection: close\r\n";
+
+// Returns the text of an answer with the type text/plain.
+inline std::string Answer(std::string_view status, std::string_view body,
+                          std::string_view connection = "") {
+  return absl::StrCat("HTTP/1.1 ", status,
+                      "\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                      "Content-Length: ",
+                      body.size(), "\r\n", connection, "\r\n", body);
+}
+
+// Answers with the method, the target and the body.
+inline Co<absl::StatusOr<Response>> Echo(Request request) {
+  std::string body = co_await OrReturn(request.body.ReadAll(1 << 20));
+  co_return Response::Text(
+      absl::StrCat(request.method, " ", request.target, " ", body));
+}
 
 // Returns `text` without the field `Date`, whose value no test knows.
 inline std::string WithoutDate(std::string_view text) {
@@ -87,6 +118,16 @@ Answered Answers(const H& handler, std::string_view input,
   };
   runtime->BlockOn(run);
   return Answered(WithoutDate(text), std::move(status));
+}
+
+// Expects that the connection ends when `progress_timeout` is over.
+inline Co<> ExpectTimeIsUp(JoinHandle<absl::Status>& serving) {
+  co_await Advance(absl::Seconds(29));
+  EXPECT_FALSE(serving.IsFinished());
+  co_await Advance(absl::Seconds(2));
+  EXPECT_TRUE(serving.IsFinished());
+  EXPECT_THAT(co_await serving,
+              absl_testing::StatusIs(absl::StatusCode::kDeadlineExceeded));
 }
 
 }  // namespace rouse::http
