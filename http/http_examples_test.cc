@@ -147,12 +147,12 @@ TEST(HttpPage, ServerAndClient) {
 }
 
 TEST(HttpPage, Bodies) {
-  EXPECT_THAT(http::Answers(
-                  &CountBytes,
-                  "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
-                  "Connection: close\r\n\r\nhello")
-                  .text,
-              EndsWith("{\"bytes\": 5}"));
+  EXPECT_THAT(
+      http::Answers(&CountBytes,
+                    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n"
+                    "Connection: close\r\n\r\nhello")
+          .text,
+      EndsWith("{\"bytes\": 5}"));
   EXPECT_THAT(
       http::Answers(&Ticker,
                     "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

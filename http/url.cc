@@ -149,8 +149,8 @@ absl::StatusOr<Origin> ParseOrigin(std::string_view origin) {
   const std::optional<Authority> authority =
       SplitAuthority(normal.substr(parts.scheme.size() + 3));
   parts.host = authority->host;
-  parts.port = static_cast<uint16_t>(
-      authority->port.value_or(OwnPort(parts.scheme)));
+  parts.port =
+      static_cast<uint16_t>(authority->port.value_or(OwnPort(parts.scheme)));
   return parts;
 }
 

@@ -113,8 +113,8 @@ class Sender {
   bool must_flush_ = false;
   Buffer out_;
   std::optional<Body> body_;  // that `SetBody()` has moved
-  size_t text_sent_ = 0;  // bytes of the text
-  uint64_t left_ = 0;     // bytes of a body of known length
+  size_t text_sent_ = 0;      // bytes of the text
+  uint64_t left_ = 0;         // bytes of a body of known length
 };
 
 }  // namespace rouse::http::internal

@@ -10,11 +10,12 @@
 #ifndef ROUSE_TLS_ENGINE_TLS_HOST_H_
 #define ROUSE_TLS_ENGINE_TLS_HOST_H_
 
+#include "rouse/base/cxx20.h"
+
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "rouse/base/cxx20.h"
 
 struct ssl_st;
 
