@@ -238,5 +238,26 @@ TEST_F(WatchdogTest, EndsAtOnceAfterAWake) {
   EXPECT_LT(absl::FromChrono(Clock::now() - start), kBound / 4);
 }
 
+// A worker in another event loop was asleep for a moment, in which the watchdog
+// may have begun to wait.
+TEST(WatchdogWaitTest, AWorkerThatFindsATaskInsteadOfWaitingNotifies) {
+  Scheduler* scheduler = nullptr;
+  const ThreadParker watchdog;
+  const auto before_park = [&scheduler] {
+    scheduler->Spawn([]() -> Co<> { co_return; }).Detach();
+    scheduler->awake_event().PrepareWait();
+  };
+  NotingDriver driver;
+  scheduler =
+      new Scheduler(std::make_unique<DriverRef<NotingDriver>>(driver),
+                    {.workers = 1, .hooks = {.before_park = before_park}});
+  scheduler->awake_event().SetWaiter(watchdog.unparker());
+  EXPECT_EQ(scheduler->worker(0).BeginWait(), absl::ZeroDuration());
+  EXPECT_FALSE(scheduler->awake_event().IsAwaited());
+  scheduler->Close();
+  scheduler->CancelAll();
+  scheduler->Unref();
+}
+
 }  // namespace
 }  // namespace rouse::scheduler

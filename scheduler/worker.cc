@@ -568,6 +568,8 @@ absl::Duration Worker::BeginWait() {
   const Clock* const clock = clock_.clock();
   if (clock != nullptr && clock->AdvancesByItself()) PollDriver();
   if (!queues_.Sleep()) {
+    // As in `Park()`.
+    scheduler_.awake_event().Notify();
     if (ABSL_PREDICT_FALSE(hooks.after_unpark != nullptr)) hooks.after_unpark();
     return absl::ZeroDuration();
   }
