@@ -3,6 +3,7 @@
 
 // Tests that memory returns to the system after tasks no longer need it.
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -84,17 +85,42 @@ class Crowd {
   Notify all_have_left_;
 };
 
-enum class Flavor { kCurrentThread, kMultiThread };
+enum class Flavor { kCurrentThread, kMultiThread, kInOtherLoop };
+
+// Is the loop of another library. Ends when the task has ended and no other
+// task is ready.
+void RunInOtherLoop(Runtime& runtime, Co<> task) {
+  bool has_ended = false;
+  auto run = [](Co<> task, bool& has_ended) -> Co<> {
+    co_await std::move(task);
+    has_ended = true;
+  };
+  runtime.Spawn(run(std::move(task), has_ended)).Detach();
+  for (;;) {
+    const absl::Duration wait = runtime.Turn();
+    if (wait == absl::ZeroDuration()) continue;
+    if (has_ended) return;
+    pollfd fds = {runtime.fd(), POLLIN, 0};
+    poll(&fds, 1, 1000);
+  }
+}
 
 class MemoryReturnTest : public testing::TestWithParam<Flavor> {
  protected:
   static Runtime MakeRuntime() {
     absl::StatusOr<Runtime> runtime =
-        GetParam() == Flavor::kCurrentThread
-            ? Builder::CurrentThread().Build()
-            : Builder::MultiThread().WorkerThreads(2).Build();
+        GetParam() == Flavor::kMultiThread
+            ? Builder::MultiThread().WorkerThreads(2).Build()
+            : Builder::CurrentThread().Build();
     EXPECT_THAT(runtime, IsOk());
     return *std::move(runtime);
+  }
+
+  static void Run(Runtime& runtime, Co<> task) {
+    if (GetParam() == Flavor::kInOtherLoop) {
+      return RunInOtherLoop(runtime, std::move(task));
+    }
+    runtime.BlockOn(std::move(task));
   }
 
   void SetUp() override {
@@ -104,8 +130,8 @@ class MemoryReturnTest : public testing::TestWithParam<Flavor> {
     // A first round allocates everything that stays allocated permanently.
     Crowd crowd(1000);
     Runtime runtime = MakeRuntime();
-    runtime.BlockOn(crowd.SpawnAll());
-    runtime.BlockOn(crowd.AwaitEnd());
+    Run(runtime, crowd.SpawnAll());
+    Run(runtime, crowd.AwaitEnd());
   }
 
   // No call triggers the return. The promise is one second, but the machine may
@@ -130,10 +156,10 @@ TEST_P(MemoryReturnTest, AnIdleRuntimeReturnsTheMemoryOfTasks) {
   Runtime runtime = MakeRuntime();
   const size_t before = Resident();
   Crowd crowd(kTasks);
-  runtime.BlockOn(crowd.SpawnAll());
+  Run(runtime, crowd.SpawnAll());
   const size_t peak = Resident();
   EXPECT_GT(peak, before + (size_t{64} << 20));
-  runtime.BlockOn(crowd.AwaitEnd());
+  Run(runtime, crowd.AwaitEnd());
   RecordProperty("before", std::to_string(before));
   RecordProperty("peak", std::to_string(peak));
   ExpectShrinksTo(before);
@@ -144,9 +170,9 @@ TEST_P(MemoryReturnTest, ADestroyedRuntimeReturnsTheMemoryOfTasks) {
   {
     Runtime runtime = MakeRuntime();
     Crowd crowd(kTasks);
-    runtime.BlockOn(crowd.SpawnAll());
+    Run(runtime, crowd.SpawnAll());
     EXPECT_GT(Resident(), before + (size_t{64} << 20));
-    runtime.BlockOn(crowd.AwaitEnd());
+    Run(runtime, crowd.AwaitEnd());
   }
   ExpectShrinksTo(before);
 }
@@ -156,14 +182,14 @@ TEST_P(MemoryReturnTest, TheMemoryOfCancelledTasksIsReturned) {
   {
     Crowd crowd(kTasks);
     Runtime runtime = MakeRuntime();
-    runtime.BlockOn(crowd.SpawnAll());
+    Run(runtime, crowd.SpawnAll());
   }
   ExpectShrinksTo(before);
 }
 
 // The thread is not in a `BlockOn()`, neither now nor later.
 TEST_P(MemoryReturnTest, TheMemoryOfTasksFromOutsideIsReturned) {
-  if (GetParam() == Flavor::kCurrentThread) {
+  if (GetParam() != Flavor::kMultiThread) {
     GTEST_SKIP() << "nobody would run the tasks";
   }
   Runtime runtime = MakeRuntime();
@@ -179,11 +205,18 @@ TEST_P(MemoryReturnTest, TheMemoryOfTasksFromOutsideIsReturned) {
 
 INSTANTIATE_TEST_SUITE_P(Runtimes, MemoryReturnTest,
                          testing::Values(Flavor::kCurrentThread,
-                                         Flavor::kMultiThread),
+                                         Flavor::kMultiThread,
+                                         Flavor::kInOtherLoop),
                          [](const testing::TestParamInfo<Flavor>& info) {
-                           return info.param == Flavor::kCurrentThread
-                                      ? "CurrentThread"
-                                      : "MultiThread";
+                           switch (info.param) {
+                             case Flavor::kCurrentThread:
+                               return "CurrentThread";
+                             case Flavor::kMultiThread:
+                               return "MultiThread";
+                             case Flavor::kInOtherLoop:
+                               return "InOtherLoop";
+                           }
+                           return "";
                          });
 
 }  // namespace
