@@ -498,17 +498,15 @@ void Worker::Wait() {
 }
 
 bool Worker::Spin() {
-  Scheduler::Queues& queues = scheduler_.queues();
   // While a worker spins, no worker is woken. Only a searching worker may do
   // this, and therefore no more workers spin at once than may search.
   if (!spin_.Begin() || !queues_.IsSearching()) return false;
   MeasurePolls();
   const uint64_t limit = scheduler_.ToCycles(AdaptiveSpin::kLimit);
   if (spin_.IsEventCheckDue(meter_.last_cycles(), limit)) PollDriver();
-  const bool found = SpinFor(limit, [this, &queues] {
-    return queues.HasWork() || queues_.depth() > 0 || parker_.IsUnparked();
-  });
-  spin_.OnSpun(queues.global_depth() > 0, found);
+  const bool found =
+      SpinFor(limit, [this] { return HasTasks() || parker_.IsUnparked(); });
+  spin_.OnSpun(scheduler_.queues().global_depth() > 0, found);
   StartMeasuring();
   return found;
 }
