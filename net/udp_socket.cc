@@ -137,7 +137,7 @@ absl::StatusOr<UdpSocket> UdpSocket::Bind(const SocketAddr& addr,
 
 absl::StatusOr<UdpSocket> UdpSocket::FromFd(OwnedFd fd,
                                             const reactor::Handle& handle) {
-  return FromSocket(Socket::Adopt(std::move(fd), SOCK_DGRAM), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_INET, SOCK_DGRAM), handle);
 }
 
 PollResult<absl::StatusOr<size_t>> UdpSocket::PollSendTo(

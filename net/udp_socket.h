@@ -127,8 +127,9 @@ class UdpSocket : public internal::DatagramBase<UdpSocket, SocketAddr>,
       const SocketAddr& addr,
       const reactor::Handle& handle = reactor::Handle());
 
-  // Takes over a datagram socket and makes the socket non-blocking. On failure
-  // closes `fd`.
+  // Takes over a datagram socket of IPv4 or IPv6 and makes the socket
+  // non-blocking. On failure closes `fd`. Returns InvalidArgument if `fd` is a
+  // socket of another kind, such as a Unix socket.
   static absl::StatusOr<UdpSocket> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

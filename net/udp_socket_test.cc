@@ -494,6 +494,9 @@ TEST_F(UdpSocketTest, AdoptsAndReleasesADescriptor) {
   OwnedFd tcp(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(UdpSocket::FromFd(std::move(tcp)).status().code(),
             absl::StatusCode::kInvalidArgument);
+  OwnedFd local(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(UdpSocket::FromFd(std::move(local)).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(UdpSocketTest, IsNonBlockingAndCloseOnExec) {

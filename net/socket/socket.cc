@@ -63,24 +63,64 @@ absl::Status NamedError(int error, std::string_view call, int fd,
   return absl::ErrnoToStatus(error, absl::StrCat(call, " ", addr.ToString()));
 }
 
-// A stream socket of IPv4 or IPv6 is not always a TCP socket: with SCTP, for
-// example, a read may also stop before the end of the data that has arrived.
-absl::Status CheckIsTcp(int fd) {
-  const absl::StatusOr<int> family = FamilyOf(fd);
-  if (!family.ok()) return family.status();
-  if (*family == AF_UNIX) {
-    return absl::InvalidArgumentError(
-        "the descriptor is a Unix socket, not a TCP socket; use UnixStream or "
-        "UnixListener");
+// A kind of socket, for messages: what it is, and the types to use for it.
+struct Kind {
+  int family;
+  int type;
+  std::string_view name;
+  std::string_view use;
+};
+
+constexpr Kind kKinds[] = {
+    {AF_INET, SOCK_STREAM, "a TCP socket", "TcpStream or TcpListener"},
+    {AF_INET, SOCK_DGRAM, "a UDP socket", "UdpSocket"},
+    {AF_UNIX, SOCK_STREAM, "a Unix stream socket",
+     "UnixStream or UnixListener"},
+    {AF_UNIX, SOCK_DGRAM, "a Unix datagram socket", "UnixDatagram"},
+    {AF_UNIX, SOCK_SEQPACKET, "a Unix seqpacket socket",
+     "UnixSeqpacket or UnixSeqpacketListener"},
+    {AF_VSOCK, SOCK_STREAM, "a vsock", "VsockStream or VsockListener"},
+};
+
+// Returns the kind, or null if there is no type for such a socket.
+const Kind* FindKind(int family, int type) {
+  if (family == AF_INET6) family = AF_INET;
+  for (const Kind& kind : kKinds) {
+    if (kind.family == family && kind.type == type) return &kind;
   }
+  return nullptr;
+}
+
+// Returns the kind of a socket. A stream socket of IPv4 or IPv6 is not always a
+// TCP socket: with SCTP, for example, a read may also stop before the end of
+// the data that has arrived.
+absl::StatusOr<const Kind*> KindOf(int fd, int family, int type) {
+  const Kind* const kind = FindKind(family, type);
+  if (kind != FindKind(AF_INET, SOCK_STREAM)) return kind;
   const absl::StatusOr<int> protocol =
       GetOption(fd, SocketOption{SOL_SOCKET, SO_PROTOCOL, "SO_PROTOCOL"});
   if (!protocol.ok()) return protocol.status();
-  if ((*family != AF_INET && *family != AF_INET6) ||
-      (*protocol != IPPROTO_TCP && *protocol != kMultipathTcp)) {
-    return absl::InvalidArgumentError("the descriptor is not a TCP socket");
+  const bool is_tcp = *protocol == IPPROTO_TCP || *protocol == kMultipathTcp;
+  return is_tcp ? kind : nullptr;
+}
+
+absl::Status CheckKind(int fd, const Kind& wanted) {
+  const absl::StatusOr<int> family = FamilyOf(fd);
+  if (!family.ok()) return family.status();
+  const absl::StatusOr<int> type =
+      GetOption(fd, SocketOption{SOL_SOCKET, SO_TYPE, "SO_TYPE"});
+  if (!type.ok()) return type.status();
+  const absl::StatusOr<const Kind*> kind = KindOf(fd, *family, *type);
+  if (!kind.ok()) return kind.status();
+  if (*kind == &wanted) return absl::OkStatus();
+  if (*kind == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the descriptor is a socket of family ", *family,
+                     " and type ", *type, ", not ", wanted.name));
   }
-  return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("the descriptor is ", (*kind)->name, ", not ", wanted.name,
+                   "; use ", (*kind)->use));
 }
 
 // Returns whether an error of socket(2) means that the system has no Multipath
@@ -131,40 +171,13 @@ absl::StatusOr<std::pair<Socket, Socket>> Socket::OpenPair(int family,
   return std::pair(Socket(OwnedFd(fds[0])), Socket(OwnedFd(fds[1])));
 }
 
-absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int type) {
-  const absl::StatusOr<int> found =
-      GetOption(fd.get(), SocketOption{SOL_SOCKET, SO_TYPE, "SO_TYPE"});
-  if (!found.ok()) return found.status();
-  if (*found != type) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the descriptor is not a ",
-                     type == SOCK_STREAM  ? "stream"
-                     : type == SOCK_DGRAM ? "datagram"
-                                          : "seqpacket",
-                     " socket"));
-  }
-  absl::Status status = AdoptFd(fd.get());
-  if (!status.ok()) return status;
-  return Socket(std::move(fd));
-}
-
-absl::StatusOr<Socket> Socket::AdoptTcp(OwnedFd fd) {
+absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int family, int type) {
   // Checks before the socket is made non-blocking, because other descriptors
   // may share the open file.
-  absl::Status status = CheckIsTcp(fd.get());
+  absl::Status status = CheckKind(fd.get(), *FindKind(family, type));
+  if (status.ok()) status = AdoptFd(fd.get());
   if (!status.ok()) return status;
-  return Adopt(std::move(fd), SOCK_STREAM);
-}
-
-absl::StatusOr<Socket> Socket::Adopt(OwnedFd fd, int family, int type) {
-  const absl::StatusOr<int> found = FamilyOf(fd.get());
-  if (!found.ok()) return found.status();
-  if (*found != family) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the descriptor is not a ",
-                     family == AF_UNIX ? "Unix socket" : "vsock"));
-  }
-  return Adopt(std::move(fd), type);
+  return Socket(std::move(fd));
 }
 
 absl::Status Socket::BindError(const std::string& addr) {

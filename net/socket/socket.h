@@ -72,13 +72,11 @@ class Socket {
   static absl::StatusOr<Socket> OpenMultipathTcp(int family);
 
   // Takes over a socket, and makes the socket non-blocking and closed on exec.
-  // Returns InvalidArgument if the socket is not of `type`.
-  static absl::StatusOr<Socket> Adopt(OwnedFd fd, int type);
-  // Like `Adopt()`, for a TCP socket. Leaves a socket of another kind
-  // unchanged.
-  static absl::StatusOr<Socket> AdoptTcp(OwnedFd fd);
-  // Like `Adopt()`, for a socket of `family`, which is AF_UNIX or AF_VSOCK.
-  // Leaves a socket of another family unchanged.
+  // AF_INET stands for AF_INET6, too, and a stream of this family is a TCP
+  // socket. Returns InvalidArgument, which names the kind of the socket, and
+  // leaves the socket unchanged if the socket is of another kind.
+  //
+  // REQUIRES: Rouse has a type for such sockets.
   static absl::StatusOr<Socket> Adopt(OwnedFd fd, int family, int type);
 
   int fd() const { return fd_.get(); }

@@ -33,7 +33,7 @@ absl::StatusOr<TcpListener> TcpListener::Bind(const SocketAddr& addr,
 
 absl::StatusOr<TcpListener> TcpListener::FromFd(OwnedFd fd,
                                                 const reactor::Handle& handle) {
-  return FromSocket(Socket::AdoptTcp(std::move(fd)), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_INET, SOCK_STREAM), handle);
 }
 
 }  // namespace rouse

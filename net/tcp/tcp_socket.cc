@@ -34,7 +34,8 @@ absl::StatusOr<TcpSocket> TcpSocket::OpenMultipath(const SocketAddr& addr) {
 }
 
 absl::StatusOr<TcpSocket> TcpSocket::FromFd(OwnedFd fd) {
-  absl::StatusOr<Socket> socket = Socket::AdoptTcp(std::move(fd));
+  absl::StatusOr<Socket> socket =
+      Socket::Adopt(std::move(fd), AF_INET, SOCK_STREAM);
   if (!socket.ok()) return std::move(socket).status();
   return TcpSocket(*std::move(socket));
 }

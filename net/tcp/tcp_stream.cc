@@ -33,7 +33,7 @@ static_assert(AsyncRead<const TcpStream> && AsyncWrite<const TcpStream>);
 
 absl::StatusOr<TcpStream> TcpStream::FromFd(OwnedFd fd,
                                             const reactor::Handle& handle) {
-  return FromSocket(Socket::AdoptTcp(std::move(fd)), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_INET, SOCK_STREAM), handle);
 }
 
 TcpStream::ConnectFuture TcpStream::Connect(SocketAddr addr,

@@ -94,7 +94,7 @@ absl::StatusOr<std::pair<UnixDatagram, UnixDatagram>> UnixDatagram::Pair(
 
 absl::StatusOr<UnixDatagram> UnixDatagram::FromFd(
     OwnedFd fd, const reactor::Handle& handle) {
-  return FromSocket(Socket::Adopt(std::move(fd), SOCK_DGRAM), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_UNIX, SOCK_DGRAM), handle);
 }
 
 PollResult<absl::StatusOr<size_t>> UnixDatagram::PollSendTo(

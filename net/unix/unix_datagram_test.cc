@@ -256,6 +256,9 @@ TEST_F(UnixDatagramTest, AdoptsAndReleasesADescriptor) {
   OwnedFd stream(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(UnixDatagram::FromFd(std::move(stream)).status().code(),
             absl::StatusCode::kInvalidArgument);
+  OwnedFd udp(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(UnixDatagram::FromFd(std::move(udp)).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(UnixDatagramTest, SocketsAreNonBlockingAndCloseOnExec) {

@@ -24,7 +24,7 @@ absl::StatusOr<UnixListener> UnixListener::Bind(const UnixAddr& addr,
 
 absl::StatusOr<UnixListener> UnixListener::FromFd(
     OwnedFd fd, const reactor::Handle& handle) {
-  return FromSocket(Socket::Adopt(std::move(fd), SOCK_STREAM), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_UNIX, SOCK_STREAM), handle);
 }
 
 }  // namespace rouse

@@ -55,7 +55,8 @@ class UnixListener
       const UnixAddr& addr, const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a listening stream socket and makes the socket non-blocking. On
-  // failure closes `fd`.
+  // failure closes `fd`. Returns InvalidArgument if `fd` is a socket of another
+  // kind, such as a TCP socket.
   static absl::StatusOr<UnixListener> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -147,6 +147,9 @@ TEST_F(UnixListenerTest, AdoptsAndReleasesADescriptor) {
   EXPECT_EQ(adopted->local_addr().value(), addr);
   const UnixStream client = ConnectTo(*adopted);
   EXPECT_TRUE(Run(adopted->Accept()).ok());
+  OwnedFd tcp(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(UnixListener::FromFd(std::move(tcp)).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(UnixListenerTest, AShutdownOfTheReactorIsUnavailable) {

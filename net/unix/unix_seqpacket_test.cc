@@ -275,7 +275,8 @@ TEST_F(UnixSeqpacketTest, AdoptsAndReleasesADescriptor) {
         listens ? UnixSeqpacketListener::FromFd(std::move(other)).status()
                 : UnixSeqpacket::FromFd(std::move(other)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(status.message(), HasSubstr("not a seqpacket socket"));
+    EXPECT_THAT(status.message(),
+                HasSubstr("a Unix stream socket, not a Unix seqpacket socket"));
   }
 }
 
@@ -287,7 +288,7 @@ TEST_F(UnixSeqpacketTest, ASocketOfAnotherFamilyIsRefused) {
     if (!fd.IsValid()) continue;  // a kernel without vsock
     const absl::Status status = UnixSeqpacket::FromFd(std::move(fd)).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-    EXPECT_THAT(status.message(), HasSubstr("not a Unix socket"));
+    EXPECT_THAT(status.message(), HasSubstr("not a Unix seqpacket socket"));
   }
 }
 

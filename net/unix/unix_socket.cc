@@ -27,7 +27,8 @@ absl::StatusOr<UnixSocket> UnixSocket::Open() {
 }
 
 absl::StatusOr<UnixSocket> UnixSocket::FromFd(OwnedFd fd) {
-  absl::StatusOr<Socket> socket = Socket::Adopt(std::move(fd), SOCK_STREAM);
+  absl::StatusOr<Socket> socket =
+      Socket::Adopt(std::move(fd), AF_UNIX, SOCK_STREAM);
   if (!socket.ok()) return std::move(socket).status();
   return UnixSocket(*std::move(socket));
 }

@@ -99,6 +99,9 @@ TEST_F(UnixSocketTest, AdoptsAndReleasesADescriptor) {
   OwnedFd datagram(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(UnixSocket::FromFd(std::move(datagram)).status().code(),
             absl::StatusCode::kInvalidArgument);
+  OwnedFd tcp(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(UnixSocket::FromFd(std::move(tcp)).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(UnixSocketTest, ADestroyedConnectClosesTheSocket) {

@@ -28,7 +28,7 @@ static_assert(AsyncRead<const UnixStream> && AsyncWrite<const UnixStream>);
 
 absl::StatusOr<UnixStream> UnixStream::FromFd(OwnedFd fd,
                                               const reactor::Handle& handle) {
-  return FromSocket(Socket::Adopt(std::move(fd), SOCK_STREAM), handle);
+  return FromSocket(Socket::Adopt(std::move(fd), AF_UNIX, SOCK_STREAM), handle);
 }
 
 absl::StatusOr<std::pair<UnixStream, UnixStream>> UnixStream::Pair(

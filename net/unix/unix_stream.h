@@ -68,7 +68,8 @@ class UnixStream : public internal::StreamBase<UnixStream, UnixAddr> {
       const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a connected stream socket and makes the socket non-blocking. On
-  // failure closes `fd`.
+  // failure closes `fd`. Returns InvalidArgument if `fd` is a socket of another
+  // kind, such as a TCP socket.
   static absl::StatusOr<UnixStream> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -38,6 +39,8 @@
 
 namespace rouse {
 namespace {
+
+using ::absl_testing::StatusIs;
 
 static_assert(Future<UnixStream::ConnectFuture>);
 
@@ -227,6 +230,34 @@ TEST_F(UnixStreamTest, AdoptsAndReleasesADescriptor) {
   OwnedFd datagrams(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   EXPECT_EQ(UnixStream::FromFd(std::move(datagrams)).status().code(),
             absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(UnixStreamTest, AdoptsOnlyUnixStreamSockets) {
+  const auto refused = [](int family, int type) {
+    OwnedFd fd(socket(family, type | SOCK_CLOEXEC, 0));
+    const OwnedFd shared(fcntl(fd.get(), F_DUPFD_CLOEXEC, 0));
+    absl::Status status = UnixStream::FromFd(std::move(fd)).status();
+    // For other owners of the open file, the socket still blocks.
+    EXPECT_EQ(fcntl(shared.get(), F_GETFL) & O_NONBLOCK, 0);
+    return status;
+  };
+  EXPECT_THAT(refused(AF_INET, SOCK_STREAM),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the descriptor is a TCP socket, not a Unix stream "
+                       "socket; use TcpStream or TcpListener"));
+  EXPECT_THAT(refused(AF_INET, SOCK_DGRAM),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the descriptor is a UDP socket, not a Unix stream "
+                       "socket; use UdpSocket"));
+  EXPECT_THAT(refused(AF_UNIX, SOCK_SEQPACKET),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the descriptor is a Unix seqpacket socket, not a Unix "
+                       "stream socket; use UnixSeqpacket or "
+                       "UnixSeqpacketListener"));
+  EXPECT_THAT(refused(AF_NETLINK, SOCK_DGRAM),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       "the descriptor is a socket of family 16 and type 2, "
+                       "not a Unix stream socket"));
 }
 
 TEST_F(UnixStreamTest, SocketsAreNonBlockingAndCloseOnExec) {
