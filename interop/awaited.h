@@ -50,7 +50,7 @@ T TakeAwaited(Awaited<T>&& awaited) {
   }
 }
 
-// The same for the end of a poll.
+// Ends a poll with what `TakeAwaited()` returns.
 template <class T>
 PollResult<T> ReadyAwaited(Awaited<T>&& awaited) {
   if constexpr (std::is_void_v<T>) {
