@@ -122,8 +122,7 @@ class Client {
   //                       the rules of HTTP
   //   DeadlineExceeded    a limit of time
   //   ResourceExhausted   the header of the response exceeds
-  //                       `max_header_bytes`; too many fields are
-  //                       InvalidArgument
+  //                       `max_header_bytes` or `max_header_count`
   //   Unavailable         the server closed the connection
   //   Unimplemented       the server changed the protocol (101)
   //

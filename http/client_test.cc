@@ -140,6 +140,26 @@ TEST(Client, RefusesResponsesThatAreNotValid) {
   }
 }
 
+TEST(Client, LimitsTheHeaderOfAResponse) {
+  Runtime runtime = PausedRuntime();
+  ClientOptions options;
+  options.max_header_bytes = 200;
+  options.max_header_count = 3;
+  const auto fetch = [&](std::string fields) {
+    TestClient test(
+        Always(absl::StrCat("HTTP/1.1 204 No Content\r\n", fields, "\r\n")),
+        options);
+    return runtime.BlockOn(Fetch(test.client(), "http://a/b"));
+  };
+  EXPECT_EQ(fetch("A: 1\r\nB: 2\r\nC: 3\r\n"), "204 ");
+  EXPECT_EQ(fetch("A: 1\r\nB: 2\r\nC: 3\r\nD: 4\r\n"),
+            "RESOURCE_EXHAUSTED: GET http://a/b: the header of the response "
+            "has more fields than the limit of 3");
+  EXPECT_EQ(fetch(absl::StrCat("A: ", std::string(200, 'a'), "\r\n")),
+            "RESOURCE_EXHAUSTED: GET http://a/b: the header of the response "
+            "exceeds the limit of 200 bytes");
+}
+
 TEST(Client, RefusesRequestsThatWouldSplit) {
   Runtime runtime = PausedRuntime();
   TestClient test(ServeEcho);

@@ -83,6 +83,11 @@ PollResult<absl::StatusOr<Response>> ClientExchange::Poll(Context& cx) {
       const Refusal refusal = ParseResponseHead(
           in.head(), limits_.max_header_count, request_.method == "HEAD",
           request_.method == "CONNECT", response, info_);
+      if (refusal.status == 431) {
+        return Result(absl::ResourceExhaustedError(absl::StrCat(
+            "the header of the response has more fields than the limit of ",
+            limits_.max_header_count)));
+      }
       if (!refusal.ok()) {
         return Result(absl::InvalidArgumentError(
             absl::StrCat("the server's answer is not a valid response of "
