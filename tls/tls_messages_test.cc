@@ -241,6 +241,70 @@ TEST_F(TlsMessagesTest, ShutdownReceivesTheRestOfAMessage) {
   EXPECT_THAT(ReadSome(*server_), IsOkAndHolds(""));
 }
 
+TEST_F(TlsMessagesTest, AShutdownWaitsForTheRestOfAMessage) {
+  ReceiveHalfOfTheTicket();
+  auto shutdown = Shutdown(*client_);
+  EXPECT_TRUE(Poll(shutdown).IsPending());
+  EXPECT_EQ(Pass(*client_wire_, *server_wire_), 0u);
+  const int wakes = task_.wakes();
+  EXPECT_GT(Pass(*server_wire_, *client_wire_), 0u);
+  EXPECT_GT(task_.wakes(), wakes);
+  EXPECT_THAT(*Poll(shutdown), IsOk());
+  EXPECT_GT(Pass(*client_wire_, *server_wire_), 0u);
+  EXPECT_THAT(ReadSome(*server_), IsOkAndHolds(""));
+}
+
+TEST_F(TlsMessagesTest, AShutdownThatWaitsForAMessageCanBeDestroyed) {
+  ReceiveHalfOfTheTicket();
+  {
+    auto shutdown = Shutdown(*client_);
+    EXPECT_TRUE(Poll(shutdown).IsPending());
+  }
+  EXPECT_GT(Pass(*server_wire_, *client_wire_), 0u);
+  ASSERT_THAT(Run(WriteAll(*client_, "hello")), IsOk());
+  EXPECT_GT(Pass(*client_wire_, *server_wire_), 0u);
+  EXPECT_THAT(ReadSome(*server_), IsOkAndHolds("hello"));
+}
+
+// A peer may send the rest only after the bytes that are waiting.
+TEST_F(TlsMessagesTest, AShutdownThatWaitsForAMessageSendsTheBytesThatWait) {
+  client_->stream().faults()->allowance = 10;
+  ASSERT_THAT(Run(WriteAll(*client_, "hello")), IsOk());
+  ReceiveHalfOfTheTicket();
+  client_->stream().Allow(100000);
+  auto shutdown = Shutdown(*client_);
+  EXPECT_TRUE(Poll(shutdown).IsPending());
+  EXPECT_GT(Pass(*client_wire_, *server_wire_), 0u);
+  EXPECT_THAT(ReadSome(*server_), IsOkAndHolds("hello"));
+  EXPECT_GT(Pass(*server_wire_, *client_wire_), 0u);
+  EXPECT_THAT(*Poll(shutdown), IsOk());
+}
+
+TEST_F(TlsMessagesTest, AReaderOfAnotherTaskReceivesTheRestForAShutdown) {
+  ReceiveHalfOfTheTicket();
+  char buffer[16];
+  auto read = Read(*client_, absl::MakeSpan(buffer));
+  EXPECT_TRUE(reader_.Poll(read).IsPending());
+  auto shutdown = Shutdown(*client_);
+  EXPECT_TRUE(writer_.Poll(shutdown).IsPending());
+  EXPECT_EQ(reader_.wakes(), 1);
+  EXPECT_TRUE(reader_.Poll(read).IsPending());
+  EXPECT_GT(Pass(*server_wire_, *client_wire_), 0u);
+  EXPECT_TRUE(reader_.Poll(read).IsPending());
+  EXPECT_EQ(writer_.wakes(), 1);
+  EXPECT_THAT(*writer_.Poll(shutdown), IsOk());
+}
+
+TEST_F(TlsMessagesTest, AShutdownReturnsTheErrorOfTheEndInAMessage) {
+  ReceiveHalfOfTheTicket();
+  auto shutdown = Shutdown(*client_);
+  EXPECT_TRUE(Poll(shutdown).IsPending());
+  ASSERT_THAT(Run(Shutdown(*client_wire_)), IsOk());
+  EXPECT_THAT(Run(shutdown), StatusIs(absl::StatusCode::kDataLoss));
+  // The stream below is closed all the same.
+  EXPECT_EQ(client_->stream().faults()->shutdowns, 1);
+}
+
 TEST_F(TlsMessagesTest, AFloodOfTicketsDoesNotHoldThePoll) {
   auto [client, server] = Connected(1 << 20);
   Exchange(client, server);

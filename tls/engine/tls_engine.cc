@@ -401,27 +401,42 @@ PollResult<absl::Status> TlsEngine::PollFlush(const TlsTransport& transport,
   return flushed;
 }
 
+bool TlsEngine::WriteCloseNotify(const TlsTransport& transport, Context& cx) {
+  Operation operation(*this, transport, cx, Kind::kWrite);
+  // Sends what `UpdateKeys()` has left, and receives the rest of a message for
+  // the library.
+  const int ready = SSL_in_init(ssl_) != 0 ? SSL_do_handshake(ssl_) : 1;
+  // 0 means that the peer has not closed its direction yet.
+  const bool written = ready == 1 && SSL_shutdown(ssl_) >= 0;
+  if (!written) {
+    if (operation.threw()) write_failure_ = StreamThrew();
+    operation.Rethrow();
+    if (ready != 1) {
+      const absl::Status failure = Fail(ready);
+      ERR_clear_error();
+      if (failure.ok()) return false;
+    } else if (write_failure_.ok()) {
+      write_failure_ = absl::AbortedError(
+          absl::StrCat("close_notify for ", Peer(),
+                       " cannot be sent: ", TakeLibraryWords()));
+    }
+  }
+  ERR_clear_error();
+  is_closed_ = true;
+  return true;
+}
+
 PollResult<absl::Status> TlsEngine::PollShutdown(const TlsTransport& transport,
                                                  Context& cx) {
   writer_.waits = false;
-  if (!is_closed_ && failure_.ok() && write_failure_.ok()) {
-    Operation operation(*this, transport, cx, Kind::kWrite);
-    // Sends what `UpdateKeys()` has left.
-    if (SSL_in_init(ssl_) != 0) (void)SSL_do_handshake(ssl_);
-    // 0 means that the peer has not closed its direction yet.
-    if (SSL_shutdown(ssl_) < 0) {
-      if (operation.threw()) write_failure_ = StreamThrew();
-      operation.Rethrow();
-      if (write_failure_.ok()) {
-        write_failure_ = absl::AbortedError(
-            absl::StrCat("close_notify for ", Peer(),
-                         " cannot be sent: ", TakeLibraryWords()));
-      }
-    }
-    ERR_clear_error();
-    is_closed_ = true;
-  }
+  wants_read_ = false;
+  const bool must_close = !is_closed_ && failure_.ok() && write_failure_.ok();
+  const bool must_read = must_close && !WriteCloseNotify(transport, cx);
   PollResult<absl::Status> sent = PollSend(transport, cx);
+  if (must_read && (sent.IsPending() || sent->ok())) {
+    writer_.Wait(cx.waker());
+    return kPending;
+  }
   if (sent.IsReady()) {
     // The stream is closed even if close_notify could not be sent.
     PollResult<absl::Status> closed = transport.PollShutdown(cx);

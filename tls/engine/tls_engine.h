@@ -43,13 +43,13 @@
 // # A writer that has to read
 //
 // While the library has a part of a message for itself (a ticket, a key
-// update), the library writes no data. The writer then reads the rest. The
-// writer's poll of the stream replaces the waker of a reader that waits in
-// another task, so the writer wakes the reader before. If the reader still
-// exists, the reader polls the stream again, and wakes the writer
-// (`wants_read_`) when the message is complete. If the reader was destroyed,
-// the stream wakes the writer. Either way, nobody waits for a task that is
-// gone.
+// update), the library writes neither data nor close_notify. The writer then
+// reads the rest. The writer's poll of the stream replaces the waker of a
+// reader that waits in another task, so the writer wakes the reader before. If
+// the reader still exists, the reader polls the stream again, and wakes the
+// writer (`wants_read_`) when the message is complete. If the reader was
+// destroyed, the stream wakes the writer. Either way, nobody waits for a task
+// that is gone.
 
 #ifndef ROUSE_TLS_ENGINE_TLS_ENGINE_H_
 #define ROUSE_TLS_ENGINE_TLS_ENGINE_H_
@@ -181,6 +181,9 @@ class TlsEngine {
       absl::Span<const std::string_view> parts);
   absl::StatusOr<size_t> WriteRecords(Operation& operation,
                                       absl::Span<const std::string_view> parts);
+  // Returns false, and has written nothing, if the library must first receive
+  // the rest of a message for itself.
+  bool WriteCloseNotify(const TlsTransport& transport, Context& cx);
 
   const std::shared_ptr<TlsContext> context_;
   ssl_st* ssl_ = nullptr;
