@@ -61,12 +61,20 @@ class TlsHandshake;
 //
 // # Writing
 //
-// A write encrypts up to 64 KiB, and passes the records to the stream below. If
-// that stream takes only a part, the `TlsStream` keeps the rest, at most a
-// record of 16 KiB. The rest is sent by the next write, by `Flush()`, by
-// `Shutdown()`, or by a read that waits. A task that writes and then reads the
-// answer therefore need not flush; any other task should. If a pending write in
-// one task is destroyed while another task reads, a task must call `Flush()`.
+// The rule: a task that has written its last byte for now must call `Flush()`,
+// unless the same task reads next. (A write to a `TcpStream` needs no flush.)
+//
+// A write encrypts up to 64 KiB, and passes the records to the stream below. A
+// stream with room for the records takes them all, and the write leaves nothing
+// behind. If the stream is full in the middle of a record, the `TlsStream`
+// keeps the rest of this record, at most 16 KiB: a write that waited for room
+// here would have written something even if it was destroyed. The rest is sent
+// by the next write, by `Flush()`, by `Shutdown()`, or by a read that waits. If
+// a pending write in one task is destroyed while another task reads, a task
+// must call `Flush()`.
+//
+// If a part of a message for the library itself has arrived, such as a ticket,
+// a write and `Shutdown()` wait for the rest of the message.
 //
 // # The end of the stream
 //

@@ -85,6 +85,30 @@ TEST_P(TlsVersionTest, ADestroyedReadHasReadNothing) {
   EXPECT_THAT(ReadSome(server), IsOkAndHolds("hello"));
 }
 
+TEST_P(TlsVersionTest, AWriteLeavesNothingBehindIfTheStreamCanTakeMore) {
+  auto [client, server] = Connected();
+  // The stream takes a part of a record at a time, but never refuses.
+  client.stream().faults()->most = 100;
+  const std::string data(5000, 'x');
+  ASSERT_THAT(Run(WriteAll(client, data)), IsOk());
+  EXPECT_THAT(ReadSome(server), IsOkAndHolds(data));
+  // Nothing is left for a flush.
+  const int writes = client.stream().faults()->writes;
+  EXPECT_THAT(Run(Flush(client)), IsOk());
+  EXPECT_EQ(client.stream().faults()->writes, writes);
+}
+
+TEST_P(TlsVersionTest, AWriteLeavesTheRestBehindIfTheStreamIsFull) {
+  auto [client, server] = Connected();
+  client.stream().faults()->most = 100;
+  client.stream().faults()->allowance = 250;
+  ASSERT_THAT(Run(WriteAll(client, std::string(1000, 'x'))), IsOk());
+  EXPECT_EQ(client.stream().faults()->allowance, 0u);
+  client.stream().Allow(10000);
+  EXPECT_THAT(Run(Flush(client)), IsOk());
+  EXPECT_THAT(ReadSome(server), IsOkAndHolds(std::string(1000, 'x')));
+}
+
 TEST_P(TlsVersionTest, FlushSendsWhatTheStreamHasNotTaken) {
   auto [client, server] = Connected();
   client.stream().faults()->allowance = 10;

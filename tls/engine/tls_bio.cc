@@ -124,16 +124,16 @@ int TlsEngine::Send(std::string_view data) {
     if (write_failure_.ok() && !is_closed_) output_.append(data);
     return size;
   }
-  if (output_.empty()) {
+  // Until the stream is full: a task need not flush a complete write then.
+  while (output_.empty() && !data.empty()) {
     PollResult<Size> written =
         operation.transport().PollWrite(operation.cx(), data);
-    if (written.IsReady()) {
-      if (!written->ok()) {
-        write_failure_ = (*std::move(written)).status();
-        return -1;
-      }
-      data.remove_prefix(**written);
+    if (written.IsPending()) break;
+    if (!written->ok()) {
+      write_failure_ = (*std::move(written)).status();
+      return -1;
     }
+    data.remove_prefix(**written);
   }
   output_.append(data);
   return size;

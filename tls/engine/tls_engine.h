@@ -14,8 +14,8 @@
 // progress. Records thus go into the library's buffer, and come out of the
 // library's buffer, without a further copy.
 //
-// A write of the library never waits for room in the stream. If the stream
-// takes only a part of a record, the rest stays in `output_`. Three things
+// A write of the library never waits for room in the stream. If the stream is
+// full before the end of a record, the rest stays in `output_`. Three things
 // follow:
 //
 // *   `PollWrite()` either takes data or is pending and has taken nothing, as
