@@ -37,7 +37,9 @@ ABSL_FLAG(
 ABSL_FLAG(absl::Duration, handshake_timeout, absl::Seconds(10),
           "Most time for a handshake.");
 ABSL_FLAG(absl::Duration, idle_timeout, absl::Seconds(30),
-          "Most time for all requests of a connection.");
+          "Most time between two requests of a connection.");
+ABSL_FLAG(absl::Duration, request_timeout, absl::Seconds(10),
+          "Most time to receive a request, and to send the answer.");
 ABSL_FLAG(
     absl::Duration, grace, absl::Seconds(10),
     "Most time for handshakes to end after SIGINT or SIGTERM; answers are "
@@ -50,20 +52,42 @@ using Connection = rouse::TlsStream<rouse::TcpStream>;
 std::atomic<uint64_t> total_connections;
 std::atomic<uint64_t> total_answers;
 
-// Answers requests until the client asks to close. A real server uses a parser,
-// as //examples/http_hello does: this one understands only GET.
+// Reads the lines of a request after the first. Returns whether the client
+// wants to send further requests.
+rouse::Co<absl::StatusOr<bool>> ReadFields(
+    rouse::BufReader<Connection&>& reader) {
+  bool keep_alive = true;
+  for (int lines = 0; lines < 100; ++lines) {
+    std::string line;
+    co_await rouse::OrReturn(rouse::ReadLine(reader, line, 8192));
+    if (line.empty()) break;
+    if (absl::EqualsIgnoreCase(line, "connection: close")) keep_alive = false;
+  }
+  co_return keep_alive;
+}
+
+rouse::Co<absl::Status> Send(Connection& connection, std::string answer) {
+  co_await rouse::OrReturn(rouse::WriteAll(connection, answer));
+  co_return co_await rouse::Flush(connection);
+}
+
+// Answers requests until the client asks to close, or is idle for too long. A
+// real server uses a parser, as //examples/http_hello does: this one
+// understands only GET.
 rouse::Co<absl::Status> Answer(Connection& connection) {
-  rouse::BufReader reader(connection);
+  const absl::Duration timeout = absl::GetFlag(FLAGS_request_timeout);
+  rouse::BufReader<Connection&> reader(connection);
   for (bool keep_alive = true; keep_alive;) {
-    std::string request, line;
-    co_await rouse::OrReturn(rouse::ReadLine(reader, request, 8192));
+    std::string request;
+    const absl::StatusOr<bool> begun =
+        co_await rouse::Timeout(absl::GetFlag(FLAGS_idle_timeout),
+                                rouse::ReadLine(reader, request, 8192));
+    // Not in the middle of the line.
+    if (rouse::TimedOut(begun.status()) && request.empty()) break;
+    co_await rouse::OrReturn(begun.status());
     if (request.empty()) break;  // the client has closed the connection
-    for (int lines = 0; lines < 100; ++lines) {
-      line.clear();
-      co_await rouse::OrReturn(rouse::ReadLine(reader, line, 8192));
-      if (line.empty()) break;
-      if (absl::EqualsIgnoreCase(line, "connection: close")) keep_alive = false;
-    }
+    keep_alive =
+        co_await rouse::OrReturn(rouse::Timeout(timeout, ReadFields(reader)));
     const bool is_known = absl::StartsWith(request, "GET / HTTP/1.");
     const std::string client = connection.peer_subject();
     const std::string body =
@@ -71,16 +95,16 @@ rouse::Co<absl::Status> Answer(Connection& connection) {
             ? absl::StrCat("hello", client.empty() ? "" : " ", client, "\n")
             : "";
     keep_alive = keep_alive && is_known;
-    const std::string answer = absl::StrCat(
+    std::string answer = absl::StrCat(
         "HTTP/1.1 ", is_known ? "200 OK" : "404 Not Found",
         "\r\nContent-Type: text/plain\r\nContent-Length: ", body.size(),
         "\r\nConnection: ", keep_alive ? "keep-alive" : "close", "\r\n\r\n",
         body);
-    co_await rouse::OrReturn(rouse::WriteAll(connection, answer));
-    co_await rouse::OrReturn(rouse::Flush(connection));
+    co_await rouse::OrReturn(
+        rouse::Timeout(timeout, Send(connection, std::move(answer))));
     total_answers.fetch_add(1, std::memory_order_relaxed);
   }
-  co_return co_await rouse::Shutdown(connection);
+  co_return co_await rouse::Timeout(timeout, rouse::Shutdown(connection));
 }
 
 rouse::Co<absl::Status> Serve(rouse::TlsAcceptor acceptor,
@@ -90,9 +114,7 @@ rouse::Co<absl::Status> Serve(rouse::TlsAcceptor acceptor,
   auto handshake = rouse::Timeout(absl::GetFlag(FLAGS_handshake_timeout),
                                   acceptor.Accept(std::move(stream)));
   Connection connection = co_await rouse::OrReturn(std::move(handshake));
-  auto answer =
-      rouse::Timeout(absl::GetFlag(FLAGS_idle_timeout), Answer(connection));
-  auto answered = stop.RunUntilCancelled(std::move(answer));
+  auto answered = stop.RunUntilCancelled(Answer(connection));
   const auto status = co_await std::move(answered);
   co_return status.value_or(absl::OkStatus());
 }

@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "testing"))
@@ -128,6 +129,42 @@ class HttpsHelloTest(unittest.TestCase):
     def test_a_client_that_says_nothing(self):
         hello = self.start("--handshake_timeout=200ms")
         self.assertEqual(hello.connect().recv(1), b"")
+        hello.stop(stderr=r"(?s:.*DEADLINE_EXCEEDED.*)")
+
+    def test_an_idle_connection_is_closed(self):
+        hello = self.start("--idle_timeout=200ms")
+        context = ssl.create_default_context(cafile=self.path("server.pem"))
+        with context.wrap_socket(hello.connect(), server_hostname="localhost") as client:
+            client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            received = receive_to_end(client)
+            self.assertTrue(received.endswith(HELLO), received)
+        self.assertEqual(hello.stop(), (1, 1))
+
+    def test_a_connection_lasts_longer_than_its_idle_time(self):
+        hello = self.start("--idle_timeout=3s")
+        context = ssl.create_default_context(cafile=self.path("server.pem"))
+        count = 0
+        with context.wrap_socket(hello.connect(), server_hostname="localhost") as client:
+            end = time.monotonic() + 4
+            while time.monotonic() < end:
+                client.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                received = b""
+                while not received.endswith(HELLO):
+                    part = client.recv(1000)
+                    self.assertNotEqual(part, b"", "the server has closed the connection")
+                    received += part
+                count += 1
+            client.sendall(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+            receive_to_end(client)
+            count += 1
+        self.assertEqual(hello.stop(), (count, 1))
+
+    def test_a_request_that_does_not_end(self):
+        hello = self.start("--request_timeout=200ms")
+        context = ssl.create_default_context(cafile=self.path("server.pem"))
+        with context.wrap_socket(hello.connect(), server_hostname="localhost") as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+            self.assertEqual(client.recv(1), b"")
         hello.stop(stderr=r"(?s:.*DEADLINE_EXCEEDED.*)")
 
     def test_an_idle_connection_ends_with_the_server(self):
