@@ -11,6 +11,9 @@
 #include <resolv.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "absl/log/check.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +24,7 @@
 #include "rouse/net/resolver/system_resolver.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/internal/dns_server.h"
 #include "rouse/testing/paused_time.h"
 
@@ -41,6 +45,11 @@ AresOptions OptionsFor(const DnsServer& server) {
   AresOptions options;
   options.servers = {server.addr()};
   return options;
+}
+
+size_t BytesInUse() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
 }
 
 // Looks up a name, one lookup after another.
@@ -85,20 +94,40 @@ void BM_AresBytesUnderWay(benchmark::State& state) {
   const AresResolver resolver(OptionsFor(silent));
   for (auto _ : state) {
     Runtime runtime = PausedRuntime();
-    const auto bytes = [] {
-      const struct mallinfo2 info = mallinfo2();
-      return info.uordblks + info.hblkhd;
-    };
-    const size_t before = bytes();
+    const size_t before = BytesInUse();
     for (size_t i = 0; i < kLookups; ++i) {
       runtime.Spawn(resolver.Lookup(absl::StrCat("n", i, ".test."), 80))
           .Detach();
     }
     runtime.BlockOn(Advance(absl::ZeroDuration()));
-    state.counters["bytes"] = static_cast<double>(bytes() - before) / kLookups;
+    state.counters["bytes"] =
+        static_cast<double>(BytesInUse() - before) / kLookups;
   }
 }
 BENCHMARK(BM_AresBytesUnderWay)->Iterations(1);
+
+// Measures the memory of a resolver after one lookup, and after many at once.
+void BM_AresBytesIdle(benchmark::State& state) {
+  Runtime runtime = Builder::CurrentThread().Build().value();
+  const auto lookups = [&runtime](const Resolver& resolver, int64_t count) {
+    std::vector<JoinHandle<Resolver::Result>> all;
+    for (int64_t i = 0; i < count; ++i) {
+      all.push_back(runtime.Spawn(resolver.Lookup("db.test.", 80)));
+    }
+    for (JoinHandle<Resolver::Result>& lookup : all) {
+      CHECK_OK(runtime.BlockOn(std::move(lookup)));
+    }
+  };
+  // What the runtime keeps is not counted.
+  lookups(AresResolver(OptionsFor(Server())), state.range(0));
+  for (auto _ : state) {
+    const AresResolver resolver(OptionsFor(Server()));
+    const size_t before = BytesInUse();
+    lookups(resolver, state.range(0));
+    state.counters["bytes"] = static_cast<double>(BytesInUse() - before);
+  }
+}
+BENCHMARK(BM_AresBytesIdle)->Arg(1)->Arg(50)->Iterations(1);
 
 }  // namespace
 }  // namespace rouse

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -23,9 +24,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "rouse/io/fd/io_future.h"
+#include "rouse/net/ares/ares_channels.h"
 #include "rouse/net/ares/ares_options.h"
 #include "rouse/net/resolver/host_port.h"
 #include "rouse/net/resolver/resolver.h"
@@ -54,13 +55,6 @@ namespace {
 
 using Result = Resolver::Result;
 
-// The timeout of c-ares itself, in milliseconds: a day, so that it never comes,
-// and that c-ares can double it without an overflow.
-constexpr int kNever = 24 * 60 * 60 * 1000;
-
-// The port of name servers.
-constexpr uint16_t kDnsPort = 53;
-
 // The size of the header of a DNS message. The last four bits of the header's
 // fourth byte are the response code.
 constexpr size_t kHeaderSize = 12;
@@ -78,14 +72,6 @@ std::string_view NameOfResponseCode(int code) {
     default:
       return "an error";
   }
-}
-
-std::string ServersOf(const AresOptions& options) {
-  return absl::StrJoin(
-      options.servers, ",", [](std::string* out, const SocketAddr& server) {
-        absl::StrAppend(
-            out, server.port() == 0 ? server.WithPort(kDnsPort) : server);
-      });
 }
 
 }  // namespace
@@ -136,9 +122,9 @@ const ares_socket_functions AresLookup::kFunctions = {
         },
 };
 
-AresLookup::AresLookup(const AresOptions& options, std::string name,
+AresLookup::AresLookup(std::shared_ptr<AresChannels> channels, std::string name,
                        uint16_t port)
-    : options_(options), name_(std::move(name)), port_(port) {}
+    : channels_(std::move(channels)), name_(std::move(name)), port_(port) {}
 
 AresLookup::~AresLookup() { Close(); }
 
@@ -148,7 +134,7 @@ PollResult<Result> AresLookup::Poll(Context& cx) {
   cx_ = &cx;
   const absl::Cleanup forget_context = [this] { cx_ = nullptr; };
   for (;;) {
-    if (channel_ == nullptr) {
+    if (channel_.get() == nullptr) {
       TakeUnitIfAny(cx);
       if (absl::Status status = Begin(); !status.ok()) {
         finished_ = true;
@@ -171,12 +157,12 @@ PollResult<Result> AresLookup::Poll(Context& cx) {
 }
 
 absl::Status AresLookup::Begin() {
-  if (options_.timeout <= absl::ZeroDuration() || options_.attempts < 1) {
+  if (options().timeout <= absl::ZeroDuration() || options().attempts < 1) {
     return Error(absl::StatusCode::kInvalidArgument,
                  "AresOptions::timeout and AresOptions::attempts must be "
                  "positive");
   }
-  for (const SocketAddr& server : options_.servers) {
+  for (const SocketAddr& server : options().servers) {
     if (server.scope() != 0) {
       return Error(absl::StatusCode::kInvalidArgument,
                    absl::StrCat("the name server ", server,
@@ -190,49 +176,18 @@ absl::Status AresLookup::Begin() {
                  "this thread has no timers; await the lookup in a task or "
                  "inside Runtime::BlockOn");
   }
-  // Whatever can throw comes before the channel, without which nothing has
-  // begun.
-  const std::string servers = ServersOf(options_);
   timer_.emplace(SleepUntil(*timers_, timers_->clock().Now() + TimeLimit()));
-  // Does nothing on this system, but c-ares asks for it.
-  static const int library = ares_library_init(ARES_LIB_INIT_ALL);
-  if (library != ARES_SUCCESS) return ErrorOf(library);
-
-  ares_options options = {};
-  options.timeout = kNever;
-  options.tries = 1;
-  int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES;
-  // c-ares copies the strings.
-  std::vector<char*> domains;
-  if (options_.search.has_value()) {
-    for (const std::string& domain : *options_.search) {
-      domains.push_back(const_cast<char*>(domain.c_str()));
-    }
-    options.domains = domains.data();
-    options.ndomains = static_cast<int>(domains.size());
-    mask |= ARES_OPT_DOMAINS;
-  }
-  char only_servers[] = "b";
-  if (!options_.use_hosts_file) {
-    options.lookups = only_servers;
-    mask |= ARES_OPT_LOOKUPS;
-  }
-  if (const int status = ares_init_options(&channel_, &options, mask);
-      status != ARES_SUCCESS) {
-    channel_ = nullptr;
+  if (const int status = channels_->Take(channel_); status != ARES_SUCCESS) {
     return ErrorOf(status);
   }
-  if (!servers.empty()) {
-    const int status = ares_set_servers_ports_csv(channel_, servers.c_str());
-    if (status != ARES_SUCCESS) return ErrorOf(status);
-  }
-  ares_set_socket_functions(channel_, &kFunctions, this);
+  // A kept channel has called the functions for another lookup.
+  ares_set_socket_functions(channel_.get(), &kFunctions, this);
 
   ares_addrinfo_hints hints = {};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
   ares_getaddrinfo(
-      channel_, name_.c_str(), /*service=*/nullptr, &hints,
+      channel_.get(), name_.c_str(), /*service=*/nullptr, &hints,
       [](void* lookup, int status, int, ares_addrinfo* list) {
         static_cast<AresLookup*>(lookup)->OnAnswer(status, list);
       },
@@ -291,27 +246,35 @@ void AresLookup::Process(bool writes) {
   }
   for (const ares_socket_t fd : fds) {
     if (status_.has_value()) return;
-    ares_process_fd(channel_, fd, writes ? fd : ARES_SOCKET_BAD);
+    ares_process_fd(channel_.get(), fd, writes ? fd : ARES_SOCKET_BAD);
   }
 }
 
 void AresLookup::Close() {
-  if (channel_ != nullptr) {
+  if (HasEndedWell()) {
+    channels_->Keep(std::move(channel_));
+  } else {
     // Ends the queries, which calls `OnAnswer()`, and closes all sockets.
     Context* const cx = std::exchange(cx_, nullptr);
-    ares_destroy(std::exchange(channel_, nullptr));
+    channel_.Destroy();
     cx_ = cx;
   }
   status_.reset();
   list_.reset();
   timer_.reset();
   timed_out_ = false;
+  socket_failed_ = false;
   open_error_ = 0;
   response_code_ = 0;
 }
 
+bool AresLookup::HasEndedWell() const {
+  return status_ == ARES_SUCCESS && sockets_ == nullptr && !timed_out_ &&
+         !socket_failed_ && response_code_ == 0;
+}
+
 bool AresLookup::ShouldRepeat() const {
-  return timed_out_ && attempt_ + 1 < options_.attempts &&
+  return timed_out_ && attempt_ + 1 < options().attempts &&
          (*status_ == ARES_ECONNREFUSED || *status_ == ARES_ETIMEOUT);
 }
 
@@ -359,9 +322,9 @@ absl::Status AresLookup::NoAnswer() const {
     const absl::Status error = absl::ErrnoToStatus(open_error_, "socket");
     return Error(error.code(), error.message());
   }
-  const std::string servers = options_.servers.empty()
+  const std::string servers = options().servers.empty()
                                   ? "the name servers of /etc/resolv.conf"
-                                  : ServersOf(options_);
+                                  : channels_->servers();
   if (response_code_ != 0) {
     return Error(absl::StatusCode::kUnavailable,
                  absl::StrCat("no name server can answer (",
@@ -379,7 +342,7 @@ absl::Status AresLookup::Error(absl::StatusCode code,
 }
 
 absl::Duration AresLookup::TimeLimit() const {
-  return options_.timeout * (int64_t{1} << std::min(attempt_, 32));
+  return options().timeout * (int64_t{1} << std::min(attempt_, 32));
 }
 
 void AresLookup::RestartTimer() {
@@ -491,6 +454,7 @@ ares_ssize_t AresLookup::Send(ares_socket_t fd, const iovec* pieces,
     // The system reports only here that no server receives at the address.
     // c-ares gives up this query, but would wait for the query sent before.
     progress_ = true;
+    socket_failed_ = true;
     // A full buffer is no failure of the socket.
     if (errno != EAGAIN) socket->error = errno;
   }
@@ -517,6 +481,7 @@ ares_ssize_t AresLookup::Call(Socket& socket, Direction direction,
     progress_ = true;
     return static_cast<ares_ssize_t>(outcome.count());
   }
+  socket_failed_ = true;
   // The reactor has been shut down if the call was not made.
   errno = outcome.error() != 0 ? outcome.error() : ESHUTDOWN;
   return -1;

@@ -27,8 +27,8 @@
 // restarts whenever c-ares sends something. When the sleep ends, reads from
 // every open socket begin to fail with ETIMEDOUT, and c-ares then asks the next
 // name server, as after any failure of a socket. When no name server is left,
-// the channel is destroyed, and the next attempt begins with a new channel and
-// twice the time.
+// the channel is destroyed, and the next attempt begins with another channel
+// and twice the time.
 //
 // # Re-entrance
 //
@@ -54,6 +54,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "rouse/net/ares/ares_channels.h"
 #include "rouse/net/ares/ares_options.h"
 #include "rouse/net/resolver/resolver.h"
 #include "rouse/reactor/ready.h"
@@ -72,8 +73,8 @@ class AresLookup {
  public:
   using Result = Resolver::Result;
 
-  // `options` must outlive the lookup.
-  AresLookup(const AresOptions& options, std::string name, uint16_t port);
+  AresLookup(std::shared_ptr<AresChannels> channels, std::string name,
+             uint16_t port);
   AresLookup(const AresLookup&) = delete;
   AresLookup& operator=(const AresLookup&) = delete;
   ~AresLookup();
@@ -95,8 +96,12 @@ class AresLookup {
   absl::StatusOr<bool> Advance(Context& cx);
   // Lets c-ares read from all sockets, and write if `writes`.
   void Process(bool writes);
-  // Ends the attempt: closes all sockets, and forgets the answer.
+  // Ends the attempt: closes all sockets, gives back or destroys the channel,
+  // and forgets the answer.
   void Close();
+  // Returns whether the attempt has found addresses, and has seen no failure of
+  // a server or of a socket before, so that the channel is as good as new.
+  bool HasEndedWell() const;
 
   // Returns whether the attempt has failed because servers were silent, and
   // another attempt remains.
@@ -126,20 +131,24 @@ class AresLookup {
   ares_ssize_t Call(Socket& socket, reactor::Direction direction,
                     Attempt attempt);
 
-  const AresOptions& options_;
+  const AresOptions& options() const { return channels_->options(); }
+
+  const std::shared_ptr<AresChannels> channels_;
   const std::string name_;
   const uint16_t port_;
   bool finished_ = false;
   int attempt_ = 0;
 
   // The state of an attempt.
-  ares_channel channel_ = nullptr;
+  AresChannel channel_;
   Socket* sockets_ = nullptr;  // a list, owned
   // The context while `Poll()` runs, and otherwise null.
   Context* cx_ = nullptr;
   // True if c-ares has sent or received anything since the last assignment.
   bool progress_ = false;
   bool timed_out_ = false;
+  // True if a call on a socket has failed.
+  bool socket_failed_ = false;
   // The error of the last socket that could not be opened, or 0.
   int open_error_ = 0;
   // The code of the last answer without addresses, or 0.
