@@ -1,4 +1,4 @@
-"""A test of how many libraries each public library depends on.
+"""A test of how many libraries each public library depends on, and of foreign libraries.
 
     load("//tools:closures.bzl", "rouse_closures_test")
 
@@ -7,6 +7,10 @@
 The test fails if a library depends on more or fewer libraries than CLOSURES says. A number must grow only
 by decision, and a number that has shrunk must not grow again unnoticed. The test prints the line to write
 instead.
+
+The test also fails if a library outside the bridges depends on a foreign library (rouse_foreign_library() in
+rouse_cc.bzl), or if this workspace declares a repository that closures_test.py does not list.
+tools/check_foreign checks the same for every target that a consumer can name.
 """
 
 load("//tools:rouse_script_test.bzl", "rouse_script_test")
@@ -324,19 +328,21 @@ def rouse_closures_test(name):
     """
     everything = "deps(%s)" % " + ".join(CLOSURES.keys())
     queries = {
-        # The dependencies of all targets, and the kind of each target.
-        "graph": "--output=graph",
-        "kinds": "--output=label_kind",
+        # The dependencies of all targets, the kind of each target, and the targets that link the system's libraries.
+        "graph": (everything, ["--output=graph", "--nograph:factored"]),
+        "kinds": (everything, ["--output=label_kind"]),
+        "linked": ("attr(linkopts, '-l', %s)" % everything, []),
     }
-    for query, output in queries.items():
+    for query, (expression, opts) in queries.items():
         native.genquery(
             name = "%s_%s" % (name, query),
             testonly = True,
-            expression = everything,
-            opts = [output] + (["--nograph:factored"] if query == "graph" else []),
+            expression = expression,
+            opts = opts,
             scope = CLOSURES.keys(),
         )
     data = ["closures.bzl"] + ["%s_%s" % (name, query) for query in queries]
+    data += ["//:WORKSPACE", "//:deps.bzl", "//:MODULE.bazel"]
     rouse_script_test(
         name = name,
         size = "small",

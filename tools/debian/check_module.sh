@@ -46,6 +46,8 @@ for module in apple_support buildozer protobuf re2 zlib; do stub "${module}"; do
 real abseil-cpp abseil-cpp-
 real googletest googletest-
 check rouse/examples/consumer_module test "${flags[@]}" //...
+# The jail has no foreign library. The check also queries what the test does not compile.
+(cd rouse/examples/consumer_module && ../../tools/check_foreign bazel query "${flags[@]}")
 
 # The dependencies of this module's own tests and benchmarks.
 for module in libpfm rules_foreign_cc; do stub "${module}"; done
