@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,7 +28,6 @@
 #include "rouse/reactor/registration.h"
 #include "rouse/scheduler/abort_on_drop_handle.h"
 #include "rouse/scheduler/current.h"
-#include "rouse/scheduler/scheduler.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
