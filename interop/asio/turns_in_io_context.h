@@ -71,10 +71,11 @@ class TurnsInIoContext {
           readable_(context, runtime.fd()) {}
     ~Loop() { Stop(); }
 
-    // Requests a turn soon, unless a turn is requested already. The turns of
-    // the timer and of the descriptor would otherwise multiply the requests.
+    // Requests a turn soon, unless the loop has stopped, or a turn is requested
+    // already. The turns of the timer and of the descriptor would otherwise
+    // multiply the requests.
     void Post() {
-      if (posted_) return;
+      if (stopped_ || posted_) return;
       posted_ = true;
       asio::post(context_, [self = shared_from_this()] {
         self->posted_ = false;
@@ -97,7 +98,7 @@ class TurnsInIoContext {
       ROUSE_TRY { wait = runtime_.Turn(); }
       ROUSE_CATCH_ALL {
         // A waker has thrown. The runtime needs another turn.
-        if (!stopped_) Post();
+        Post();
         ROUSE_RETHROW;
       }
       if (stopped_) return;

@@ -30,6 +30,7 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/oneshot.h"
+#include "rouse/testing/paused_clock.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/waker.h"
@@ -219,6 +220,28 @@ TEST_F(TurnsInIoContextTest, AnExceptionOfAWakerPropagatesFromRun) {
     EXPECT_THAT(co_await Sleep(absl::Milliseconds(1)), IsOk());
   };
   Run(main());
+}
+
+// The turn that throws has stopped the loop. Otherwise it requests another.
+TEST(TurnsInIoContextStopTest, AWakerCanDestroyItAndThrow) {
+  for (const bool destroys : {false, true}) {
+    asio::io_context context;
+    const auto clock = PausedClock();
+    Runtime runtime = Builder::CurrentThread().WithClock(clock).Build().value();
+    std::optional<TurnsInIoContext> turns(std::in_place, runtime, context);
+    const EnterGuard enter = runtime.Enter();
+    const Waker throws = Waker::FromCallable([&turns, destroys] {
+      if (destroys) turns.reset();
+      throw std::runtime_error("thrown");
+    });
+    Sleep sleep(absl::Milliseconds(1));
+    Context cx(throws);
+    EXPECT_TRUE(sleep.Poll(cx).IsPending());
+    clock->Advance(absl::Milliseconds(1));
+    EXPECT_THAT([&context] { context.poll(); },
+                ::testing::ThrowsMessage<std::runtime_error>("thrown"));
+    EXPECT_EQ(context.poll_one(), destroys ? 0u : 1u);
+  }
 }
 
 }  // namespace
