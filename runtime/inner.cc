@@ -17,7 +17,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "rouse/base/atomic.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/base/first_exception.h"
 #include "rouse/base/frame_pool.h"
@@ -49,9 +48,6 @@ using scheduler::BlockingOptions;
 using scheduler::BlockingPool;
 
 namespace {
-
-// The end of a turn is due only when the tasks have run.
-constinit const Atomic<bool> kNeverDue{false};
 
 // How often the thread that shuts a runtime down checks for workers for which
 // no thread could be started. Usually, workers whose thread was started have
@@ -363,21 +359,24 @@ absl::Duration RuntimeInner::Turn() {
   const RuntimeScope here(handle_.shared_.get());
   const EnterGuard enter(handle_);
   scheduler::Worker& worker = scheduler().worker(0);
-  // Begun by a turn that a waker has ended with an exception.
+  // Begun by a turn that has ended before the tasks had run.
   worker.EndYield();
   // A run ends a wait, and checks for events then.
   bool has_checked = worker.IsWaiting();
   const uint64_t end = worker.tick() + options_.scheduler.event_interval;
-  // Called at first, and when the tasks that were ready at the preceding call
-  // have run.
+  // Called before each poll of a task and the polls from the LIFO slot after
+  // it. The tasks that are ready may be too many for a turn.
   const auto has_ended = [&] {
     if (!std::exchange(has_checked, true)) worker.CheckForEvents();
-    if (!worker.HasTasks() || worker.tick() >= end) return true;
+    if (worker.tick() >= end) return true;
+    // The worker does not park before the tasks that are ready have run.
+    if (worker.IsYielding()) return false;
+    if (!worker.HasTasks()) return true;
     // By force: the next turn checks for events.
     worker.BeginYield(/*by_force=*/true);
     return false;
   };
-  worker.RunUntil(has_ended, kNeverDue);
+  worker.RunUntil(has_ended);
   if (scheduler().IsClosed()) handle_.PanicInBlockOn("Runtime::Turn");
   return worker.BeginWait();
 }

@@ -33,6 +33,7 @@
 #include "rouse/scheduler/options.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/scheduler/task/unhandled.h"
+#include "rouse/sync/notify.h"
 #include "rouse/sync/oneshot.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/runtime_fixture.h"
@@ -283,6 +284,38 @@ TEST(TurnTest, EventIntervalSaysHowManyTasksATurnPolls) {
   EXPECT_EQ(runtime.Turn(), absl::ZeroDuration());
   EXPECT_GE(polls, 5);
   EXPECT_LE(polls, 9);
+}
+
+TEST(TurnTest, TheLoopHasItsTurnBetweenManyTasks) {
+  Runtime runtime = Make();
+  constexpr int kTasks = 10'000;
+  Notify let_go;
+  int polls = 0;
+  auto task = [](Notify& let_go, int& polls) -> Co<> {
+    ++polls;
+    co_await let_go.Notified();
+    ++polls;
+  };
+  // From outside, and then by a task.
+  for (int i = 0; i < kTasks; ++i) runtime.Spawn(task(let_go, polls)).Detach();
+  const auto expect_short_turns = [&runtime, &polls] {
+    for (bool is_last = false; !is_last;) {
+      const int before = polls;
+      is_last = runtime.Turn() != absl::ZeroDuration();
+      EXPECT_LE(polls - before,
+                static_cast<int>(scheduler::kEventInterval) + 4);
+    }
+  };
+  expect_short_turns();
+  EXPECT_EQ(polls, kTasks);
+  runtime
+      .Spawn([&let_go]() -> Co<> {
+        let_go.NotifyWaiters();
+        co_return;
+      })
+      .Detach();
+  expect_short_turns();
+  EXPECT_EQ(polls, 2 * kTasks);
 }
 
 // A turn that finds tasks ready checks for events before they run.
