@@ -376,9 +376,13 @@ absl::Duration RuntimeInner::Turn() {
     worker.BeginYield(/*by_force=*/true);
     return false;
   };
+  // If a waker throws, the loop may wait without another call.
+  absl::Cleanup request_turn = [this] { driver_.park().RequestTurn(); };
   worker.RunUntil(has_ended);
   if (scheduler().IsClosed()) handle_.PanicInBlockOn("Runtime::Turn");
-  return worker.BeginWait();
+  const absl::Duration wait = worker.BeginWait();
+  std::move(request_turn).Cancel();
+  return wait;
 }
 
 int RuntimeInner::fd() {

@@ -464,9 +464,12 @@ TEST(TurnTest, TheLoopContinuesAfterAWakerThrows) {
     }
   }
   EXPECT_EQ(*caught, "thrown");
+  // For a loop that does not call again by itself.
+  EXPECT_TRUE(IsReadable(runtime));
   int count = 0;
   runtime.Spawn(Count(count)).Detach();
   EXPECT_EQ(runtime.Turn(), absl::InfiniteDuration());
+  EXPECT_FALSE(IsReadable(runtime));
   EXPECT_EQ(count, 1);
 }
 
