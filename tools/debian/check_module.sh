@@ -20,10 +20,11 @@ archives="$(dirname "$(rouse/tools/debian/setup.sh bazelrc)")"
 mkdir sources stubs
 for archive in "${archives}"/*/*.tar.gz; do tar -xzf "${archive}" -C sources; done
 
-# --nosandbox_debug has the same reason as in setup.sh.
-flags=(--registry=file:///root/none --lockfile_mode=off --noenable_workspace --nosandbox_debug)
-# The release's compiler is newer than the default compiler, and has other warnings.
-flags+=(--per_file_copt=.*@-Wno-error)
+# The flags of every command, and of a build.
+flags=(--registry=file:///root/none --lockfile_mode=off --noenable_workspace)
+# --nosandbox_debug has the same reason as in setup.sh. The release's compiler is newer than the default
+# compiler, and has other warnings.
+build=(--nosandbox_debug --per_file_copt=.*@-Wno-error)
 
 # stub MODULE: replaces a module by an empty one.
 stub() {
@@ -45,7 +46,7 @@ check() {
 for module in apple_support buildozer protobuf re2 zlib; do stub "${module}"; done
 real abseil-cpp abseil-cpp-
 real googletest googletest-
-check rouse/examples/consumer_module test "${flags[@]}" //...
+check rouse/examples/consumer_module test "${build[@]}" "${flags[@]}" //...
 # The jail has no foreign library. The check also queries what the test does not compile.
 (cd rouse/examples/consumer_module && ../../tools/check_foreign bazel query "${flags[@]}")
 
@@ -55,8 +56,8 @@ real google_benchmark benchmark-
 
 # Checks that this Bazel understands every configuration.
 for config in asan tsan ubsan noexcept gcc opt ci; do
-  check rouse build --nobuild "--config=${config}" "${flags[@]}" //...
+  check rouse build --nobuild "--config=${config}" "${build[@]}" "${flags[@]}" //...
 done
 
-check rouse test "${flags[@]}" //...
+check rouse test "${build[@]}" "${flags[@]}" //...
 EOF
