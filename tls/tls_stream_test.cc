@@ -268,6 +268,22 @@ TEST_P(TlsVersionTest, ReturnsErrorsOfTheStreamBelow) {
               StatusIs(absl::StatusCode::kInternal, "broken"));
 }
 
+// Against the rules of `AsyncWrite`.
+TEST_P(TlsVersionTest, AStreamThatIsReadyButTakesNothingIsAnError) {
+  for (const bool flushes : {false, true}) {
+    auto [client, server] = Connected();
+    if (flushes) {
+      client.stream().faults()->allowance = 10;
+      ASSERT_THAT(Run(WriteAll(client, "hello")), IsOk());
+      client.stream().Allow(1000);
+    }
+    client.stream().faults()->most = 0;
+    EXPECT_THAT(
+        flushes ? Run(Flush(client)) : Run(WriteAll(client, "hello")),
+        StatusIs(absl::StatusCode::kInternal, HasSubstr("accepted 0 bytes")));
+  }
+}
+
 TEST_P(TlsVersionTest, IgnoresErrorsThatTheStreamLeavesInTheLibrary) {
   auto [client, server] = Connected();
   for (Stream* end : {&client, &server}) {

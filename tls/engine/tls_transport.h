@@ -20,6 +20,8 @@
 #include "absl/types/span.h"
 #include "rouse/io/async_read.h"
 #include "rouse/io/async_write.h"
+#include "rouse/io/waiter.h"
+#include "rouse/io/write_some.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -28,7 +30,8 @@ namespace rouse::internal {
 // TlsTransport
 //
 // Refers to a stream. A value. The functions are those of `AsyncRead` and
-// `AsyncWrite`.
+// `AsyncWrite`. `PollWrite()`, whose `data` must not be empty, returns Internal
+// if the stream is ready but takes nothing.
 class TlsTransport {
  public:
   template <class S>
@@ -85,7 +88,8 @@ class TlsTransport {
         return As<S>(stream).PollRead(cx, buffer);
       },
       [](void* stream, Context& cx, std::string_view data) {
-        return As<S>(stream).PollWrite(cx, data);
+        IoWaiter<S>* const waiter = nullptr;
+        return PollWriteSome(As<S>(stream), cx, data, waiter, "TlsStream");
       },
       [](void* stream, Context& cx) { return As<S>(stream).PollFlush(cx); },
       [](void* stream, Context& cx) { return As<S>(stream).PollShutdown(cx); },
