@@ -86,8 +86,8 @@ rouse::Co<absl::Status> Answer(Connection& connection) {
     if (rouse::TimedOut(begun.status()) && request.empty()) break;
     co_await rouse::OrReturn(begun.status());
     if (request.empty()) break;  // the client has closed the connection
-    keep_alive =
-        co_await rouse::OrReturn(rouse::Timeout(timeout, ReadFields(reader)));
+    auto fields = rouse::Timeout(timeout, ReadFields(reader));
+    keep_alive = co_await rouse::OrReturn(std::move(fields));
     const bool is_known = absl::StartsWith(request, "GET / HTTP/1.");
     const std::string client = connection.peer_subject();
     const std::string body =
@@ -100,8 +100,8 @@ rouse::Co<absl::Status> Answer(Connection& connection) {
         "\r\nContent-Type: text/plain\r\nContent-Length: ", body.size(),
         "\r\nConnection: ", keep_alive ? "keep-alive" : "close", "\r\n\r\n",
         body);
-    co_await rouse::OrReturn(
-        rouse::Timeout(timeout, Send(connection, std::move(answer))));
+    auto sent = rouse::Timeout(timeout, Send(connection, std::move(answer)));
+    co_await rouse::OrReturn(std::move(sent));
     total_answers.fetch_add(1, std::memory_order_relaxed);
   }
   co_return co_await rouse::Timeout(timeout, rouse::Shutdown(connection));
