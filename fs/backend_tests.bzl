@@ -100,11 +100,11 @@ def backend_tests(fixture = [], tags = [], **kwargs):
             "//future/many:join_all",
             "//reactor:owned_fd",
             "//runtime",
+            "//runtime:handle",
             "//scheduler:spawn_blocking",
             "@abseil-cpp//absl/log:check",
             "@abseil-cpp//absl/status",
             "@abseil-cpp//absl/status:statusor",
-            "@abseil-cpp//absl/strings",
         ],
         **kwargs
     )

@@ -24,7 +24,6 @@
 #include "absl/log/check.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "benchmark/benchmark.h"
 #include "rouse/fs/backend.h"
 #include "rouse/fs/file.h"
@@ -34,6 +33,7 @@
 #include "rouse/fs/whole_file.h"
 #include "rouse/future/co.h"
 #include "rouse/future/many/join_all.h"
+#include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/spawn_blocking.h"
 
@@ -121,7 +121,7 @@ class Offsets {
  public:
   explicit Offsets(size_t size) : size_(size) {}
   uint64_t Next() {
-    at_ = (at_ + 7919 * 4096) % (kFileSize - size_);
+    at_ = (at_ + uint64_t{7919} * 4096) % (kFileSize - size_);
     return at_ & ~uint64_t{4095};
   }
 
@@ -224,6 +224,7 @@ void BM_Read(benchmark::State& state, By by, Reads reads) {
   MEASURE(BM_Read, name/Ring, By::kRing, Reads{__VA_ARGS__})
 
 READS(4K, 4096, 1)
+READS(4Kx8, 4096, 8)
 READS(4Kx64, 4096, 64)
 READS(16K, 16 << 10, 1)
 READS(64K, 64 << 10, 1)
@@ -231,6 +232,7 @@ READS(64Kx64, 64 << 10, 64)
 READS(256K, 256 << 10, 1)
 READS(1M, 1 << 20, 1)
 READS(Cold4K, 4096, 1, true)
+READS(Cold4Kx8, 4096, 8, true)
 READS(Cold4Kx64, 4096, 64, true)
 // clang-format on
 

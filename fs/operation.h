@@ -33,9 +33,12 @@ namespace rouse::fs {
 //
 // A future of an `absl::StatusOr<T>`, or of an `absl::Status` if `T` is void.
 // The first poll gives the system calls to a thread of the current blocking
-// pool: in a task, the pool of its runtime. A read of an open file can be ready
-// in the first poll, without another thread: see `File::ReadAt()`. Calls of a
-// file that has a `Backend` go to the back end instead of the pool.
+// pool: in a task, the pool of its runtime. Operations that begin together
+// share threads: see `scheduler::BlockingPool::SpawnShort()`. An operation that
+// takes long delays no other operation by more than the time to wake or to
+// start threads. A read of an open file can be ready in the first poll, without
+// another thread: see `File::ReadAt()`. Calls of a file that has a `Backend` go
+// to the back end instead of the pool.
 //
 // The operation owns all memory that the calls use. Can be moved at any time,
 // and polled by any thread, one at a time. Polling a finished operation is a
@@ -87,7 +90,7 @@ class [[nodiscard(
             "fs: this thread has no blocking pool; await file operations in a "
             "task, or inside Runtime::BlockOn"));
       }
-      state_.template emplace<Handle>(pool->Spawn(std::move(taken)));
+      state_.template emplace<Handle>(pool->SpawnShort(std::move(taken)));
     }
     auto* const handle = std::get_if<Handle>(&state_);
     if (handle == nullptr) PanicWithoutCall();

@@ -52,10 +52,17 @@ namespace rouse::scheduler {
 // not count here, because a start may take long. If no thread sleeps, and the
 // number of woken and starting threads is less than the amount of work, the
 // thread starts a new thread, up to the limit. A thread sleeps only if it finds
-// the queue empty. Hence
+// the queue empty. For short calls, one woken thread is enough for
+// `kShortCallsPerThread` calls in the queue; if no thread sleeps, starting
+// threads count too. A thread that takes a call, and leaves more work in the
+// queue than that, wakes or starts the next thread before it runs the call.
+// Hence
 //
-//   if a thread sleeps, the queue has no more work than threads are woken;
-//   if the queue has work, a thread is busy, woken or starting.
+//   if a thread sleeps, the queue has no more usual calls than threads are
+//   woken;
+//   if the queue has work, a thread is busy, woken or starting;
+//   if the queue has work, and a thread could be woken or started, a thread is
+//   woken or starting. It will come to the queue, however long calls take.
 //
 // The exception is a failed start when the pool has no other thread. The work
 // is then taken out of the queue again.
@@ -154,7 +161,7 @@ BlockingPool::Metrics BlockingPool::lookup_metrics() const {
   return lookups != nullptr ? lookups->metrics() : Metrics();
 }
 
-void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
+void BlockingPool::Enqueue(task::Header* task, CallKind kind) {
   bool closed;
   absl::Status failed;
   {
@@ -164,8 +171,8 @@ void BlockingPool::Enqueue(task::Header* task, bool mandatory) {
       BeginWork();
       queue_.Push(task);
       ++queue_depth_;
-      if (mandatory) mandatory_.PushBack(task);
-      failed = CallThread();
+      if (kind == CallKind::kMandatory) mandatory_.PushBack(task);
+      if (kind != CallKind::kShort || LacksThread()) failed = CallThread();
       // The pool has no thread, so the call is alone in the queue.
       if (!failed.ok()) Pop();
     }
@@ -274,14 +281,14 @@ task::Header* BlockingPool::NextWork() {
   ClockHold released;  // destroyed after the lock has been released
   const ThreadMutexLock lock(&mu_);
   released = EndWork(1);
-  return Pop();
+  return Take();
 }
 
 task::Header* BlockingPool::WaitForWork(bool starting) {
   const ThreadMutexLock lock(&mu_);
   if (starting) --starting_;
   for (;;) {
-    if (task::Header* task = Pop()) return task;
+    if (task::Header* task = Take()) return task;
     if (closed_) break;
     Sleeper self;
     sleepers_.PushBack(&self);
@@ -307,6 +314,13 @@ task::Header* BlockingPool::Pop() {
   if (task == nullptr) return nullptr;
   --queue_depth_;
   task->Unlink();
+  return task;
+}
+
+task::Header* BlockingPool::Take() {
+  task::Header* const task = Pop();
+  // If no thread can be started, the queue waits for the busy threads.
+  if (task != nullptr && LacksThread()) CallThread().IgnoreError();
   return task;
 }
 

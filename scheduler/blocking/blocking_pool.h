@@ -95,7 +95,8 @@ struct BlockingOptions {
 // Starts no thread before work arrives. A call goes to the thread that became
 // idle last, or else to a new thread. If no thread is idle and the limit is
 // reached, the call waits in a queue, first in, first out. The number of
-// waiting calls is not limited. No lock is held while a call runs.
+// waiting calls is not limited. No lock is held while a call runs. Short calls
+// that are spawned together share threads: see `SpawnShort()`.
 //
 // Thread-safe. The owner and the threads of the pool keep the pool alive.
 class BlockingPool final : public task::Schedule {
@@ -133,7 +134,7 @@ class BlockingPool final : public task::Schedule {
     requires BlockingCallable<std::decay_t<F>>
   auto Spawn(F&& f,
              std::source_location where = std::source_location::current()) {
-    return Start(std::forward<F>(f), /*mandatory=*/false, where);
+    return Start(std::forward<F>(f), CallKind::kUsual, where);
   }
 
   // Like `Spawn()`, but a call spawned before the shutdown always runs. For
@@ -142,7 +143,26 @@ class BlockingPool final : public task::Schedule {
     requires BlockingCallable<std::decay_t<F>>
   auto SpawnMandatory(
       F&& f, std::source_location where = std::source_location::current()) {
-    return Start(std::forward<F>(f), /*mandatory=*/true, where);
+    return Start(std::forward<F>(f), CallKind::kMandatory, where);
+  }
+
+  // Like `Spawn()`, for a call that usually takes no longer than to wake a
+  // thread, such as a read of a file. If calls already wait for a thread that
+  // is on its way to the queue, no other thread is woken or started, unless
+  // more than 8 calls wait for each such thread. A thread takes the waiting
+  // calls one after another.
+  //
+  // A call that takes long does not keep other calls waiting: a thread that
+  // takes a call first calls another thread if too few are on their way for the
+  // calls that still wait. If many short calls are spawned together and all of
+  // them hang, each eighth of the calls that still wait begins one wake-up of a
+  // thread after the eighth before: the last of 64 begins after some 24
+  // wake-ups.
+  template <class F>
+    requires BlockingCallable<std::decay_t<F>>
+  auto SpawnShort(
+      F&& f, std::source_location where = std::source_location::current()) {
+    return Start(std::forward<F>(f), CallKind::kShort, where);
   }
 
   // Closes the pool to new work: new calls are cancelled at once, on the
@@ -209,6 +229,9 @@ class BlockingPool final : public task::Schedule {
 
  private:
   static constexpr size_t kMaxLookupThreads = 64;
+  // How many short calls may wait for each thread that is woken or starting. A
+  // larger number saves wake-ups, and delays calls behind calls that hang.
+  static constexpr size_t kShortCallsPerThread = 8;
 
   struct Member;
   struct Sleeper;
@@ -217,17 +240,26 @@ class BlockingPool final : public task::Schedule {
   explicit BlockingPool(BlockingOptions options);
   ~BlockingPool() override;
 
+  enum class CallKind : unsigned char { kUsual, kShort, kMandatory };
+
   template <class F>
-  auto Start(F&& f, bool mandatory, std::source_location where) {
+  auto Start(F&& f, CallKind kind, std::source_location where) {
     using Call = BlockingCall<std::decay_t<F>>;
     auto* task = new task::Cell<Call>(
         this, task::NextTaskId(), std::forward<F>(f), SpawnOptions(), where);
     JoinHandle<typename Call::Output> handle(task);
-    Enqueue(task, mandatory);
+    Enqueue(task, kind);
     return handle;
   }
 
-  void Enqueue(task::Header* task, bool mandatory);
+  void Enqueue(task::Header* task, CallKind kind);
+  // Returns whether too few threads come for the queue, even if all calls in
+  // the queue are short.
+  bool LacksThread() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    // A start may take long, so a thread that sleeps is better.
+    const size_t coming = sleepers_.IsEmpty() ? woken_ + starting_ : woken_;
+    return coming * kShortCallsPerThread < queue_depth_;
+  }
   // Ensures that a thread takes the last call in the queue, if possible.
   absl::Status CallThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status StartThread() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -245,6 +277,9 @@ class BlockingPool final : public task::Schedule {
   void Leave(Member* self);
 
   task::Header* Pop() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Like `Pop()`, on a thread of the pool, which will run the call. Calls the
+  // next thread first, if the queue needs one.
+  task::Header* Take() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   // The part of `Shutdown()` that handles the pool's own threads, after the
   // pool was closed.

@@ -109,6 +109,76 @@ MODEL_TEST(BlockingPool, WorkIsDoneIfAThreadTimesOutMeanwhile,
   RequireEmpty(*pool);
 }
 
+MODEL_TEST(BlockingPool, ShortCallsAreDoneIfAThreadTimesOutMeanwhile,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(2);
+  Count count;
+  for (int i = 1; i <= 2; ++i) {
+    pool->SpawnShort([&count] { count.Add(); }).Detach();
+    count.WaitFor(i);
+  }
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+// The second call is in the queue when a thread takes the first, or comes while
+// the thread is on its way or runs the first call. In each case another thread
+// takes the second call.
+MODEL_TEST(BlockingPool, ShortCallsThatWaitForEachOtherEnd,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
+  Count count;
+  auto meet = [&count] {
+    count.Add();
+    count.WaitFor(2);
+  };
+  Thread other([&] { pool->SpawnShort(meet).Detach(); });
+  pool->SpawnShort(meet).Detach();
+  count.WaitFor(2);
+  other.Join();
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+// Both threads sleep, or one is about to sleep.
+MODEL_TEST(BlockingPool, ShortCallsThatMeetWakeEnoughThreads,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
+  Count count;
+  for (int calls = 2; calls <= 4; calls += 2) {
+    auto meet = [&count, calls] {
+      count.Add();
+      count.WaitFor(calls);
+    };
+    for (int i = 0; i < 2; ++i) pool->SpawnShort(meet).Detach();
+    count.WaitFor(calls);
+  }
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+// The short call, which is first in the queue, uses the thread that was called
+// for the other call.
+MODEL_TEST(BlockingPool, AShortCallAndAUsualCallThatMeetEnd,
+           .mode = Mode::kBounded, .preemption_bound = 1,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
+  Count count;
+  auto meet = [&count] {
+    count.Add();
+    count.WaitFor(2);
+  };
+  Thread other([&] { pool->Spawn(meet).Detach(); });
+  pool->SpawnShort(meet).Detach();
+  count.WaitFor(2);
+  other.Join();
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
 MODEL_TEST(BlockingPool, CallsThatWaitForEachOtherEnd, .mode = Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
@@ -244,6 +314,25 @@ MODEL_TEST(BlockingPool, AShutdownRacesWithWorkAndAThreadThatTimesOut,
   Require(handle.IsFinished());
   const absl::Status result = ResultOf(handle);
   Require(result.ok() ? count.now() == 2 : absl::IsCancelled(result));
+  RequireEmpty(*pool);
+}
+
+MODEL_TEST(BlockingPool, AShutdownRacesWithShortCalls, .mode = Mode::kBounded,
+           .preemption_bound = 1, .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(2);
+  Count count;
+  Thread closing([&] { Require(pool->Shutdown()); });
+  JoinHandle<void> first = pool->SpawnShort([&count] { count.Add(); });
+  JoinHandle<void> second = pool->SpawnShort([&count] { count.Add(); });
+  closing.Join();
+  Require(first.IsFinished() && second.IsFinished());
+  int done = 0;
+  for (JoinHandle<void>* handle : {&first, &second}) {
+    const absl::Status result = ResultOf(*handle);
+    Require(result.ok() || absl::IsCancelled(result));
+    if (result.ok()) ++done;
+  }
+  Require(count.now() == done);
   RequireEmpty(*pool);
 }
 

@@ -42,7 +42,7 @@ class Spawner {
   // them.
   void Once() {
     std::vector<JoinHandle<uint64_t>> handles;
-    const uint32_t count = 1 + rand_.Below(4);
+    const uint32_t count = 1 + rand_.Below(rand_.Below(8) == 0 ? 40 : 4);
     for (uint32_t i = 0; i < count; ++i) {
       auto call = [this, i] {
         ran_.fetch_add(1);
@@ -50,8 +50,10 @@ class Spawner {
         return uint64_t{i};
       };
       ++spawned_;
-      handles.push_back(rand_.Below(8) == 0 ? pool_.SpawnMandatory(call)
-                                            : pool_.Spawn(call));
+      const uint32_t kind = rand_.Below(8);
+      handles.push_back(kind == 0  ? pool_.SpawnMandatory(call)
+                        : kind < 4 ? pool_.SpawnShort(call)
+                                   : pool_.Spawn(call));
     }
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t fate = rand_.Below(8);
