@@ -54,6 +54,9 @@ class Io {
       Context& cx, absl::Span<const std::string_view> parts) = 0;
   virtual PollResult<absl::Status> PollFlush(Context& cx) = 0;
   virtual PollResult<absl::Status> PollShutdown(Context& cx) = 0;
+
+  // Returns the protocol on which the two ends have agreed by ALPN, or "".
+  virtual std::string_view alpn() const { return std::string_view(); }
 };
 
 // IoOf
@@ -81,6 +84,15 @@ class IoOf final : public Io {
   }
   PollResult<absl::Status> PollShutdown(Context& cx) override {
     return stream_.PollShutdown(cx);
+  }
+  std::string_view alpn() const override {
+    if constexpr (requires {
+                    { stream_.alpn() } -> std::same_as<std::string_view>;
+                  }) {
+      return stream_.alpn();
+    } else {
+      return std::string_view();
+    }
   }
 
  private:

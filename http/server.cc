@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/log/log.h"
@@ -15,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "rouse/future/any_future.h"
 #include "rouse/future/catch_exception.h"
 #include "rouse/future/co.h"
@@ -22,6 +24,7 @@
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/h1/server_connection.h"
 #include "rouse/http/handler.h"
+#include "rouse/http/protocol.h"
 #include "rouse/http/server_options.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/sync/cancellation_token.h"
@@ -29,6 +32,7 @@
 #include "rouse/timer/timed_out.h"
 #include "rouse/timer/timeout.h"
 #include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
 
 namespace rouse::http::internal {
 namespace {
@@ -53,11 +57,92 @@ Co<std::unique_ptr<Io>> Secure(AnyFuture<absl::StatusOr<ByteStream>> stream,
   co_return (*std::move(secured)).IntoIo();
 }
 
+// The bytes with which a client of HTTP/2 begins (RFC 9113, section 3.4). No
+// request of HTTP/1.1 begins with them.
+constexpr std::string_view kPreface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+// What a client speaks. `kNothing` means that the connection has ended, or is
+// not needed any more, before a request.
+enum class Spoken { kHttp1, kHttp2, kNothing };
+
+// Finds out which protocol the client speaks. Adds what was read to `received`.
+Co<absl::StatusOr<Spoken>> FindProtocol(Io& io, const ServerOptions& options,
+                                        std::string& received) {
+  const std::string_view alpn = io.alpn();
+  if (!alpn.empty()) co_return alpn == "h2" ? Spoken::kHttp2 : Spoken::kHttp1;
+  auto read = [&io, &received](Context& cx) {
+    char bytes[4096];
+    PollResult<absl::StatusOr<size_t>> size =
+        io.PollRead(cx, absl::MakeSpan(bytes));
+    if (size.IsReady() && size->ok()) received.append(bytes, **size);
+    return size;
+  };
+  // The time to the first byte is that between two requests.
+  Sleep time(options.idle_timeout);
+  for (;;) {
+    if (!kPreface.starts_with(received.substr(0, kPreface.size()))) {
+      co_return Spoken::kHttp1;
+    }
+    if (received.size() >= kPreface.size()) co_return Spoken::kHttp2;
+    const bool is_first = received.empty();
+    auto next = [&time,
+                 &read](Context& cx) -> PollResult<absl::StatusOr<size_t>> {
+      PollResult<absl::StatusOr<size_t>> size = read(cx);
+      if (size.IsReady()) return size;
+      if (time.Poll(cx).IsPending()) return kPending;
+      return absl::StatusOr<size_t>(absl::DeadlineExceededError(
+          "the first request did not arrive in time"));
+    };
+    const std::optional<absl::StatusOr<size_t>> size =
+        co_await options.stop.RunUntilCancelled(PollFn(next));
+    if (!size.has_value()) co_return Spoken::kNothing;
+    if (!size->ok()) {
+      if (is_first && time.IsElapsed()) co_return Spoken::kNothing;
+      co_return size->status();
+    }
+    if (**size == 0) {
+      co_return is_first ? Spoken::kNothing : Spoken::kHttp1;
+    }
+    if (is_first) time.Reset(options.header_timeout);
+  }
+}
+
+// Answers the requests of a connection in the protocol of the client.
+Co<absl::Status> ServeIo(std::unique_ptr<Io> io,
+                         std::shared_ptr<Handler> handler,
+                         std::shared_ptr<const ServerOptions> options,
+                         std::string peer) {
+  std::string received;
+  const absl::StatusOr<Spoken> spoken =
+      co_await FindProtocol(*io, *options, received);
+  if (!spoken.ok()) co_return spoken.status();
+  switch (*spoken) {
+    case Spoken::kNothing:
+      co_return absl::OkStatus();
+    case Spoken::kHttp2:
+      co_return co_await options->http2->Serve(
+          std::move(io), std::move(received), std::move(handler), options,
+          std::move(peer));
+    case Spoken::kHttp1:
+      break;
+  }
+  ServerConnection connection(
+      WithPrefix(std::move(received), std::move(io)).IntoIo(),
+      std::move(handler), std::move(options), std::move(peer));
+  co_return co_await connection;
+}
+
 Co<> Run(AcceptedConnection accepted, std::shared_ptr<Handler> handler,
          std::shared_ptr<const ServerOptions> options) {
   std::unique_ptr<Io> io = co_await Secure(
       std::move(accepted.stream), accepted.peer, options->header_timeout);
   if (io == nullptr) co_return;
+  if (options->http2 != nullptr) {
+    auto serving = ServeIo(std::move(io), std::move(handler),
+                           std::move(options), std::move(accepted.peer));
+    (co_await serving).IgnoreError();
+    co_return;
+  }
   ServerConnection connection(std::move(io), std::move(handler),
                               std::move(options), std::move(accepted.peer));
   // What the client does wrong is not an event of the server.
@@ -135,10 +220,14 @@ Co<absl::Status> ServeAccepted(std::unique_ptr<Acceptor> acceptor,
 Co<absl::Status> ServeStream(ByteStream stream,
                              std::shared_ptr<Handler> handler,
                              ServerOptions options, std::string peer) {
-  ServerConnection connection(
-      std::move(stream).IntoIo(), std::move(handler),
-      std::make_shared<const ServerOptions>(std::move(options)),
-      std::move(peer));
+  auto shared = std::make_shared<const ServerOptions>(std::move(options));
+  std::unique_ptr<Io> io = std::move(stream).IntoIo();
+  if (shared->http2 != nullptr) {
+    co_return co_await ServeIo(std::move(io), std::move(handler),
+                               std::move(shared), std::move(peer));
+  }
+  ServerConnection connection(std::move(io), std::move(handler),
+                              std::move(shared), std::move(peer));
   co_return co_await connection;
 }
 

@@ -5,7 +5,7 @@
 // File: server.h
 // -----------------------------------------------------------------------------
 //
-// An HTTP/1.1 server:
+// A server of HTTP/1.1 and, with `ServerOptions::http2`, of HTTP/2:
 //
 //   rouse::Co<absl::StatusOr<http::Response>> Handle(http::Request request) {
 //     if (request.path() != "/echo") co_return http::Response::Text("?", 404);
@@ -159,12 +159,12 @@ Co<absl::Status> ServeStream(ByteStream stream,
 // runtime, so that `handler` runs on several threads at once. `handler`
 // lives until its last future has been destroyed.
 //
-// Requests of one connection are answered one after another, in their order. A
-// request that breaks the rules of HTTP, or exceeds a limit, is answered with
-// 400, 408, 413, 417, 431, 501 or 505 and a line of text, and ends its
-// connection. `handler` is not called, unless only the body is at fault: then
-// reading the body gives an error. A handler that exceeds `request_timeout` is
-// destroyed, and the answer is 503.
+// Requests of one connection are answered one after another, in their order; of
+// HTTP/2, at once (http/h2/protocol.h). A request that breaks the rules of
+// HTTP, or exceeds a limit, is answered with 400, 408, 413, 417, 431, 501 or
+// 505 and a line of text, and ends its connection. `handler` is not called,
+// unless only the body is at fault: then reading the body gives an error. A
+// handler that exceeds `request_timeout` is destroyed, and the answer is 503.
 //
 // If `handler` returns an error or throws an exception, the answer is 500, or
 // the answer to the failure of the request's body if that failed, and the error

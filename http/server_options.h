@@ -18,11 +18,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "absl/time/time.h"
 #include "rouse/sync/cancellation_token.h"
 
 namespace rouse::http {
+
+namespace internal {
+class Protocol;
+}  // namespace internal
 
 // ServerOptions
 //
@@ -75,6 +80,11 @@ struct ServerOptions {
   // Most time that `Serve()` waits for the requests under way after `stop` was
   // cancelled. The connections that are left are then closed.
   absl::Duration drain_timeout = absl::Seconds(10);
+
+  // Null, or `http::h2::Protocol()` (http/h2/protocol.h). The server then also
+  // answers HTTP/2: over TLS if the two ends have agreed on "h2" by ALPN, and
+  // without ALPN if the first bytes of the client are those of HTTP/2.
+  std::shared_ptr<const internal::Protocol> http2;
 };
 
 }  // namespace rouse::http

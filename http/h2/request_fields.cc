@@ -1,0 +1,144 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/h2/request_fields.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/http/h1/parse_head.h"
+#include "rouse/http/headers.h"
+#include "rouse/http/request.h"
+#include "rouse/http/url.h"
+
+namespace rouse::http::internal {
+namespace {
+
+bool IsVisible(std::string_view text) {
+  bool visible = true;
+  for (const char c : text) visible &= c > ' ' && c < 0x7f;
+  return visible;
+}
+
+}  // namespace
+
+void RequestFields::Begin(size_t max_bytes, size_t max_count) {
+  max_bytes_ = max_bytes;
+  max_count_ = max_count;
+  bytes_ = count_ = 0;
+  refusal_ = Refusal();
+  request_ = Request();
+  request_.method.clear();
+  request_.target.clear();
+  authority_.clear();
+  cookie_.clear();
+  has_authority_ = has_host_ = expects_continue_ = false;
+  length_.reset();
+}
+
+bool RequestFields::Count(std::string_view name, std::string_view value) {
+  bytes_ += name.size() + value.size() + 32;
+  if (!refusal_.ok()) return false;
+  if (bytes_ > max_bytes_) {
+    refusal_ = {431, "the header is too large"};
+  } else if (!name.starts_with(':') && ++count_ > max_count_) {
+    refusal_ = {431, "the header has too many fields"};
+  } else if (!name.starts_with(':') && !IsToken(name)) {
+    refusal_ = {400, "the name of a header field is not valid"};
+  } else if (!IsFieldValue(value)) {
+    refusal_ = {400, "the value of a header field is not valid"};
+  }
+  return refusal_.ok();
+}
+
+void RequestFields::AddPseudo(std::string_view name, std::string_view value) {
+  if (name == ":method") {
+    request_.method = value;
+  } else if (name == ":path") {
+    request_.target = value;
+  } else if (name == ":authority") {
+    authority_ = value;
+    has_authority_ = true;
+  }
+}
+
+void RequestFields::Add(std::string_view name, std::string_view value) {
+  if (!Count(name, value)) return;
+  if (name.starts_with(':')) {
+    AddPseudo(name, value);
+    return;
+  }
+  switch (name.size()) {
+    case 4:
+      if (name != "host") break;
+      // The authority counts, and comes first.
+      if (has_authority_) return;
+      if (std::exchange(has_host_, true)) {
+        refusal_ = {400, "several Host are given"};
+        return;
+      }
+      authority_ = value;
+      return;
+    case 6:
+      if (name == "cookie") {
+        absl::StrAppend(&cookie_, cookie_.empty() ? "" : "; ", value);
+        return;
+      }
+      if (name != "expect") break;
+      if (!absl::EqualsIgnoreCase(value, "100-continue")) {
+        refusal_ = {417, "the only Expect supported is \"100-continue\""};
+        return;
+      }
+      expects_continue_ = true;
+      break;
+    case 14:
+      if (name != "content-length") break;
+      uint64_t length;
+      if (length_.has_value() || !ParseContentLength(value, length)) {
+        refusal_ = {400, "Content-Length is not a number of bytes"};
+        return;
+      }
+      length_ = length;
+      break;
+    default:
+      break;
+  }
+  request_.headers.AddChecked(name, value);
+}
+
+void RequestFields::AddTrailer(std::string_view name, std::string_view value,
+                               Headers& trailers) {
+  if (!Count(name, value)) return;
+  if (!ParseTrailerLine(absl::StrCat(name, ":", value), trailers)) {
+    refusal_ = {400, "a trailer is not a valid field"};
+  }
+}
+
+Refusal RequestFields::Finish() {
+  if (!refusal_.ok()) return refusal_;
+  if (!IsToken(request_.method)) return {400, "the method is not valid"};
+  if (!has_authority_ && !has_host_) return {400, "Host is missing"};
+  if (!IsAuthority(authority_)) return {400, "Host is not valid"};
+  if (request_.method == "CONNECT") {
+    if (authority_.find(':') == std::string_view::npos) {
+      return {400, "the target of CONNECT is not a host with a port"};
+    }
+    request_.target = authority_;
+  } else if (request_.target == "*") {
+    if (request_.method != "OPTIONS") {
+      return {400, "the target \"*\" belongs to the method OPTIONS"};
+    }
+  } else if (!request_.target.starts_with('/') || !IsVisible(request_.target) ||
+             request_.target.find('#') != std::string_view::npos) {
+    return {400, "the target is not valid"};
+  }
+  request_.headers.AddChecked("host", authority_);
+  if (!cookie_.empty()) request_.headers.AddChecked("cookie", cookie_);
+  return {};
+}
+
+}  // namespace rouse::http::internal

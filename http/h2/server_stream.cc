@@ -1,0 +1,115 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/h2/server_stream.h"
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "rouse/base/exceptions.h"
+#include "rouse/base/thread_mutex.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::http::internal {
+
+void WakeDropped(Waker waker) noexcept {
+  ROUSE_TRY { std::move(waker).Wake(); }
+  ROUSE_CATCH_ALL {}
+}
+
+Waker ServerLink::Change(const std::shared_ptr<ServerStream>& stream) {
+  if (!stream->is_changed) {
+    changed.push_back(stream);
+    stream->is_changed = true;
+  }
+  return std::exchange(session, Waker());
+}
+
+Waker ServerLink::Consume(const std::shared_ptr<ServerStream>& stream,
+                          size_t bytes) {
+  if (!stream->is_changed) {
+    changed.push_back(stream);
+    stream->is_changed = true;
+  }
+  stream->consumed += bytes;
+  consumed += bytes;
+  if (consumed < connection_threshold_ &&
+      stream->consumed < stream_threshold_) {
+    return Waker();
+  }
+  return std::exchange(session, Waker());
+}
+
+PollResult<absl::StatusOr<size_t>> StreamBody::PollRead(
+    Context& cx, absl::Span<char> buffer) {
+  using Result = absl::StatusOr<size_t>;
+  if (is_done_ || buffer.empty()) return Result(0);
+  PollResult<BudgetUnit> unit = PollProceed(cx);
+  if (unit.IsPending()) return kPending;
+  Waker session;
+  std::optional<Result> result;
+  {
+    const ThreadMutexLock lock(&link_->mu);
+    ServerStream& stream = *stream_;
+    if (!stream.in.empty()) {
+      const size_t size = stream.in.view().copy(buffer.data(), buffer.size());
+      stream.in.Consume(size);
+      stream.in.Shrink(0);
+      session = link_->Consume(stream_, size);
+      result.emplace(size);
+    } else if (!stream.in_error.ok()) {
+      result.emplace(stream.in_error);
+    } else if (stream.in_is_complete) {
+      is_done_ = true;
+      trailers_ = std::move(stream.in_trailers);
+      result.emplace(0);
+    } else if (stream.is_closed) {
+      result.emplace(absl::CancelledError(
+          "the body of a request can be read only until the response was "
+          "sent"));
+    } else {
+      if (stream.expects_continue) {
+        stream.expects_continue = false;
+        stream.wants_continue = true;
+        session = link_->Change(stream_);
+      }
+      stream.reader = cx.waker().Clone();
+    }
+    if (result.has_value()) stream.reader.reset();
+  }
+  WakeDropped(std::move(session));
+  if (!result.has_value()) {
+    if (!IsTooSlow(cx)) return kPending;
+    const ThreadMutexLock lock(&link_->mu);
+    // Bytes may have come in the meantime, but too late.
+    stream_->reader.reset();
+    stream_->in_error = absl::DeadlineExceededError(
+        "the peer has sent nothing of the body for too long");
+    stream_->in_failure = 408;
+    return Result(stream_->in_error);
+  }
+  timer_runs_ = false;
+  unit->MadeProgress(result->ok() ? **result : 0);
+  return *std::move(result);
+}
+
+bool StreamBody::IsTooSlow(Context& cx) {
+  if (progress_timeout_ == absl::InfiniteDuration()) return false;
+  if (!timer_.has_value()) {
+    timer_.emplace(progress_timeout_);
+  } else if (!timer_runs_) {
+    timer_->Reset(progress_timeout_);
+  }
+  timer_runs_ = true;
+  return timer_->Poll(cx).IsReady();
+}
+
+}  // namespace rouse::http::internal

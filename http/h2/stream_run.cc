@@ -1,0 +1,273 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/h2/stream_run.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/log/log.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "rouse/base/exceptions.h"
+#include "rouse/base/thread_mutex.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/future/catch_exception.h"
+#include "rouse/http/body.h"
+#include "rouse/http/h2/server_stream.h"
+#include "rouse/http/handler.h"
+#include "rouse/http/headers.h"
+#include "rouse/http/request.h"
+#include "rouse/http/response.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::http::internal {
+namespace {
+
+// Bytes of one read of a body.
+constexpr size_t kRead = size_t{16} << 10;
+
+absl::Status CurrentException() {
+  return ::rouse::internal::ExceptionToStatus(std::current_exception());
+}
+
+// Returns whether a response has no body whatever the method is.
+bool HasNoBody(int status) { return status == 204 || status == 304; }
+
+}  // namespace
+
+StreamRun::StreamRun(std::shared_ptr<ServerLink> link,
+                     std::shared_ptr<ServerStream> stream,
+                     std::shared_ptr<Handler> handler, Request request)
+    : link_(std::move(link)),
+      stream_(std::move(stream)),
+      handler_(std::move(handler)),
+      request_(std::move(request)),
+      method_(request_->method),
+      target_(request_->target) {
+  const ThreadMutexLock lock(&link_->mu);
+  ++link_->runs;
+  ++link_->unpolled;
+}
+
+StreamRun::~StreamRun() {
+  if (link_ == nullptr) return;
+  // The connection waits until no part of a request or of a handler is left.
+  answer_.reset();
+  request_.reset();
+  body_ = Body();
+  Waker session;
+  {
+    const ThreadMutexLock lock(&link_->mu);
+    if (state_ == State::kNew) --link_->unpolled;
+    if (--link_->runs == 0) session = std::exchange(link_->session, Waker());
+  }
+  WakeDropped(std::move(session));
+}
+
+void StreamRun::Trace(AwaitTrace& trace) const {
+  if (answer_.has_value()) trace.Add(*answer_);
+}
+
+PollResult<void> StreamRun::Poll(Context& cx) {
+  if (state_ == State::kNew) {
+    state_ = State::kHandler;
+    {
+      const ThreadMutexLock lock(&link_->mu);
+      --link_->unpolled;
+    }
+    absl::Status started = Start();
+    if (!started.ok()) Respond(std::move(started));
+  }
+  if (state_ == State::kHandler) {
+    std::optional<absl::StatusOr<Response>> answer;
+    if (!PollAnswer(cx, answer)) return kPending;
+    Respond(*std::move(answer));
+  }
+  if (state_ == State::kBody && !PollBody(cx)) return kPending;
+  state_ = State::kDone;
+  return {};
+}
+
+absl::Status StreamRun::Start() {
+  ROUSE_TRY {
+    answer_.emplace(handler_->Handle(*std::move(request_)));
+    request_.reset();
+    return absl::OkStatus();
+  }
+  ROUSE_CATCH_ALL {
+    request_.reset();
+    return CurrentException();
+  }
+}
+
+bool StreamRun::PollAnswer(Context& cx,
+                           std::optional<absl::StatusOr<Response>>& answer) {
+  ROUSE_TRY {
+    PollResult<absl::StatusOr<Response>> polled = answer_->Poll(cx);
+    if (polled.IsPending()) return false;
+    answer.emplace(*std::move(polled));
+  }
+  ROUSE_CATCH_ALL { answer.emplace(CurrentException()); }
+  answer_.reset();
+  return true;
+}
+
+absl::Status StreamRun::Check(const Response& response) const {
+  if (response.upgrade != nullptr) {
+    return absl::FailedPreconditionError(
+        "the handler's response has an upgrade, which HTTP/2 does not have; "
+        "check the fields Connection and Upgrade of the request");
+  }
+  if (method_ == "CONNECT" && response.status / 100 == 2) {
+    return absl::FailedPreconditionError(
+        "a response to CONNECT with status 2xx needs a tunnel, which http/h2/ "
+        "does not have; answer with another status, such as 501");
+  }
+  if (response.status < 200 || response.status > 599) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the handler's response has the status ", response.status,
+                     "; the status must be from 200 to 599"));
+  }
+  return absl::OkStatus();
+}
+
+void StreamRun::Respond(absl::StatusOr<Response>&& answer) {
+  state_ = State::kDone;
+  if (answer.ok()) {
+    absl::Status checked = Check(*answer);
+    if (!checked.ok()) answer = std::move(checked);
+  }
+  if (!answer.ok()) {
+    absl::Status in_error;
+    int in_failure;
+    {
+      const ThreadMutexLock lock(&link_->mu);
+      if (stream_->is_closed) return;  // nobody is left to be answered
+      in_error = stream_->in_error;
+      in_failure = stream_->in_failure;
+    }
+    if (in_failure != 0) {
+      // The client is at fault.
+      answer =
+          Response::Text(absl::StrCat(in_error.message(), "\n"), in_failure);
+    } else {
+      Log(answer.status());
+      answer = Response::Text("the server has failed\n", 500);
+    }
+  }
+  const bool has_body = method_ != "HEAD" && !HasNoBody(answer->status);
+  std::optional<uint64_t> size = answer->body.unread_size();
+  const bool streams_out = has_body && !answer->body.is_text();
+  // A source is the handler's code, which runs only in this task.
+  if (streams_out || !has_body) body_ = std::exchange(answer->body, Body());
+  Waker session;
+  {
+    const ThreadMutexLock lock(&link_->mu);
+    if (stream_->is_closed || stream_->has_answer) return;
+    stream_->has_answer = true;
+    stream_->streams_out = streams_out;
+    stream_->out_size = size;
+    stream_->answer.emplace(*std::move(answer));
+    session = link_->Change(stream_);
+  }
+  WakeDropped(std::move(session));
+  if (!streams_out) return;
+  left_ = size;
+  state_ = State::kBody;
+}
+
+PollResult<absl::StatusOr<size_t>> StreamRun::PollRead(
+    Context& cx, absl::Span<char> buffer) {
+  ROUSE_TRY { return body_.PollRead(cx, buffer); }
+  ROUSE_CATCH_ALL { return absl::StatusOr<size_t>(CurrentException()); }
+}
+
+bool StreamRun::PollBody(Context& cx) {
+  char bytes[kRead];
+  for (;;) {
+    {
+      const ThreadMutexLock lock(&link_->mu);
+      if (stream_->is_closed) return true;
+      if (stream_->out.size() >= kMaxUnsent) {
+        stream_->writer = cx.waker().Clone();
+        return false;
+      }
+    }
+    size_t most = kRead;
+    // A byte beyond the size shows that the body is too long.
+    if (left_.has_value()) {
+      most = static_cast<size_t>(std::min<uint64_t>(kRead, *left_ + 1));
+    }
+    PollResult<absl::StatusOr<size_t>> size =
+        PollRead(cx, absl::MakeSpan(bytes, most));
+    if (size.IsPending()) return false;
+    if (!size->ok()) {
+      EndBody(size->status());
+      return true;
+    }
+    if (**size == 0) {
+      absl::Status ended;
+      if (left_.value_or(0) > 0) {
+        ended = absl::InternalError(
+            absl::StrCat("the body ended ", *left_,
+                         " bytes before its size; correct the size, or leave "
+                         "it out"));
+      }
+      EndBody(ended);
+      return true;
+    }
+    if (left_.has_value()) {
+      if (**size > *left_) {
+        EndBody(absl::InternalError(
+            "the body has more bytes than its size says; correct the size, or "
+            "leave it out"));
+        return true;
+      }
+      *left_ -= **size;
+    }
+    Waker session;
+    {
+      const ThreadMutexLock lock(&link_->mu);
+      stream_->out.Append(std::string_view(bytes, **size));
+      if (stream_->is_deferred) session = link_->Change(stream_);
+    }
+    WakeDropped(std::move(session));
+  }
+}
+
+void StreamRun::EndBody(const absl::Status& status) {
+  Headers trailers;
+  if (status.ok()) trailers = std::move(body_.trailers());
+  bool is_clients_fault;
+  Waker session;
+  {
+    const ThreadMutexLock lock(&link_->mu);
+    is_clients_fault = stream_->is_closed || stream_->in_failure != 0;
+    stream_->out_is_complete = true;
+    stream_->out_has_failed = !status.ok();
+    stream_->out_trailers = std::move(trailers);
+    session = link_->Change(stream_);
+  }
+  WakeDropped(std::move(session));
+  if (!status.ok() && !is_clients_fault) Log(status);
+}
+
+void StreamRun::Log(const absl::Status& error) const {
+  LOG(ERROR) << "http: " << method_ << " " << absl::CHexEscape(target_)
+             << " from " << (link_->peer.empty() ? "a client" : link_->peer)
+             << ": " << error;
+}
+
+}  // namespace rouse::http::internal

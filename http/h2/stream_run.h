@@ -1,0 +1,87 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// -----------------------------------------------------------------------------
+// File: stream_run.h
+// -----------------------------------------------------------------------------
+//
+// `StreamRun` is the task that answers one request of an HTTP/2 connection.
+
+#ifndef ROUSE_HTTP_H2_STREAM_RUN_H_
+#define ROUSE_HTTP_H2_STREAM_RUN_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "rouse/future/any_future.h"
+#include "rouse/future/await_trace.h"
+#include "rouse/http/body.h"
+#include "rouse/http/h2/server_stream.h"
+#include "rouse/http/handler.h"
+#include "rouse/http/request.h"
+#include "rouse/http/response.h"
+#include "rouse/waker/context.h"
+#include "rouse/waker/poll_result.h"
+
+namespace rouse::http::internal {
+
+// StreamRun
+//
+// A future that calls the handler, gives the answer to the connection, and, if
+// the body of the response has a source, reads the source as far as the
+// connection has room. Movable before the first poll. The task of the
+// connection aborts the task of this future when the client resets the stream.
+class StreamRun {
+ public:
+  // Counts in `link->runs` until destroyed.
+  // REQUIRES: the lock of `link` is not held.
+  StreamRun(std::shared_ptr<ServerLink> link,
+            std::shared_ptr<ServerStream> stream,
+            std::shared_ptr<Handler> handler, Request request);
+  StreamRun(StreamRun&& other) noexcept = default;
+  StreamRun& operator=(StreamRun&&) = delete;
+  ~StreamRun();
+
+  PollResult<void> Poll(Context& cx);
+  void Trace(AwaitTrace& trace) const;
+
+ private:
+  enum class State { kNew, kHandler, kBody, kDone };
+
+  // Calls the handler, or returns its exception.
+  absl::Status Start();
+  // Returns whether the answer is there.
+  bool PollAnswer(Context& cx, std::optional<absl::StatusOr<Response>>& answer);
+  // Returns an error for the user's part of the response, if any.
+  absl::Status Check(const Response& response) const;
+  // Gives the answer to the connection.
+  void Respond(absl::StatusOr<Response>&& answer);
+  // Reads from the source of the response's body. Returns whether it has ended.
+  bool PollBody(Context& cx);
+  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
+                                              absl::Span<char> buffer);
+  // Ends the body. A status that is not OK resets the stream.
+  void EndBody(const absl::Status& status);
+  void Log(const absl::Status& error) const;
+
+  std::shared_ptr<ServerLink> link_;  // null if moved from
+  std::shared_ptr<ServerStream> stream_;
+  std::shared_ptr<Handler> handler_;
+  State state_ = State::kNew;
+  std::optional<Request> request_;
+  // For the log.
+  std::string method_;
+  std::string target_;
+  std::optional<AnyFuture<absl::StatusOr<Response>>> answer_;
+  // The body whose source is read, and the bytes that it must still have.
+  Body body_;
+  std::optional<uint64_t> left_;
+};
+
+}  // namespace rouse::http::internal
+
+#endif  // ROUSE_HTTP_H2_STREAM_RUN_H_
