@@ -58,8 +58,8 @@ namespace rouse::scheduler {
 // queue than that, wakes or starts the next thread before it runs the call.
 // Hence
 //
-//   if a thread sleeps, the queue has no more usual calls than threads are
-//   woken;
+//   if a thread sleeps, and no short call has been in the queue since the queue
+//   was empty, the queue has no more work than threads are woken;
 //   if the queue has work, a thread is busy, woken or starting;
 //   if the queue has work, and a thread could be woken or started, a thread is
 //   woken or starting. It will come to the queue, however long calls take.

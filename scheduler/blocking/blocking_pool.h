@@ -157,7 +157,7 @@ class BlockingPool final : public task::Schedule {
   // calls that still wait. If many short calls are spawned together and all of
   // them hang, each eighth of the calls that still wait begins one wake-up of a
   // thread after the eighth before: the last of 64 begins after some 24
-  // wake-ups.
+  // wake-ups. A usual call behind them in the queue waits like them.
   template <class F>
     requires BlockingCallable<std::decay_t<F>>
   auto SpawnShort(
