@@ -160,9 +160,11 @@ class ServerSession {
   void FailBody(ServerStream& stream, int failure, absl::Status error);
   // Answers a request without calling the handler.
   void Refuse(ServerStream& stream, const Refusal& refusal);
-  // Passes a response to nghttp2.
+  // Passes a response to nghttp2. `size` is the value of `content-length`, if
+  // that field is sent.
   void Submit(ServerStream& stream, Response response, bool streams_out,
               std::optional<uint64_t> size);
+  void SubmitText(ServerStream& stream, std::string text, int status);
   // Notes that bytes of the stream's response wait.
   void BeginWaiting(ServerStream& stream);
 

@@ -169,6 +169,7 @@ void StreamRun::Respond(absl::StatusOr<Response>&& answer) {
   }
   const bool has_body = method_ != "HEAD" && !HasNoBody(answer->status);
   std::optional<uint64_t> size = answer->body.unread_size();
+  if (HasNoBody(answer->status)) size.reset();
   const bool streams_out = has_body && !answer->body.is_text();
   // A source is the handler's code, which runs only in this task.
   if (streams_out || !has_body) body_ = std::exchange(answer->body, Body());

@@ -1,0 +1,110 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "rouse/http/h2/response_fields.h"
+
+#include <nghttp2/nghttp2.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "rouse/http/h1/parse_head.h"
+#include "rouse/http/h1/serialize.h"
+#include "rouse/http/headers.h"
+#include "rouse/http/response.h"
+
+namespace rouse::http::internal {
+namespace {
+
+uint8_t* Bytes(std::string_view text) {
+  // nghttp2 does not write through this pointer.
+  return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
+}
+
+// The fields of a response that the user does not decide.
+enum class Own { kUsers, kLength, kConnection, kDropped, kDate };
+
+Own KindOf(std::string_view name) {
+  const auto is = [name](std::string_view other) {
+    return absl::EqualsIgnoreCase(name, other);
+  };
+  switch (name.size()) {
+    case 4:
+      return is("date") ? Own::kDate : Own::kUsers;
+    case 7:
+      return is("upgrade") ? Own::kDropped : Own::kUsers;
+    case 10:
+      if (is("connection")) return Own::kConnection;
+      return is("keep-alive") ? Own::kDropped : Own::kUsers;
+    case 14:
+      return is("content-length") ? Own::kLength : Own::kUsers;
+    case 16:
+      return is("proxy-connection") ? Own::kDropped : Own::kUsers;
+    case 17:
+      return is("transfer-encoding") ? Own::kDropped : Own::kUsers;
+    default:
+      return Own::kUsers;
+  }
+}
+
+}  // namespace
+
+nghttp2_nv Field(std::string_view name, std::string_view value) {
+  return {Bytes(name), Bytes(value), name.size(), value.size(),
+          NGHTTP2_NV_FLAG_NONE};
+}
+
+std::vector<nghttp2_nv> FieldsOf(const Headers& headers) {
+  std::vector<nghttp2_nv> fields;
+  fields.reserve(headers.size());
+  for (const auto& [name, value] : headers) {
+    fields.push_back(Field(name, value));
+  }
+  return fields;
+}
+
+ResponseFields::ResponseFields(const Response& response, bool is_head,
+                               std::optional<uint64_t> size) {
+  // The length of the body that a GET would have got.
+  const bool takes_length =
+      response.status == 304 || (is_head && size == uint64_t{0});
+  status_ = absl::StrCat(response.status);
+  fields_.reserve(response.headers.size() + 3);
+  fields_.push_back(Field(":status", status_));
+  bool has_date = false;
+  bool has_length = false;
+  for (const auto& [name, value] : response.headers) {
+    switch (KindOf(name)) {
+      case Own::kUsers:
+        break;
+      case Own::kDate:
+        has_date = true;
+        break;
+      case Own::kDropped:
+        continue;
+      case Own::kLength: {
+        uint64_t length;
+        if (!takes_length || has_length || !ParseContentLength(value, length)) {
+          continue;
+        }
+        has_length = true;
+        break;
+      }
+      case Own::kConnection:
+        closes_ |= ListHasToken(value, "close");
+        continue;
+    }
+    fields_.push_back(Field(name, value));
+  }
+  if (!has_date) fields_.push_back(Field("date", HttpDate()));
+  if (size.has_value() && !has_length) {
+    length_ = absl::StrCat(*size);
+    fields_.push_back(Field("content-length", length_));
+  }
+}
+
+}  // namespace rouse::http::internal

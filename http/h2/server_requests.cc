@@ -1,0 +1,341 @@
+// Copyright 2026 The Rouse Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <nghttp2/nghttp2.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "rouse/base/thread_mutex.h"
+#include "rouse/http/body.h"
+#include "rouse/http/h1/parse_head.h"
+#include "rouse/http/h2/frame_budget.h"
+#include "rouse/http/h2/response_fields.h"
+#include "rouse/http/h2/server_callbacks.h"
+#include "rouse/http/h2/server_session.h"
+#include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/stream_run.h"
+#include "rouse/http/request.h"
+#include "rouse/http/response.h"
+#include "rouse/scheduler/current.h"
+#include "rouse/timer/instant.h"
+#include "rouse/waker/waker.h"
+
+namespace rouse::http::internal {
+namespace {
+
+// Most bytes of a request that are read and discarded after the response. A
+// client that is asked to stop instead may take this for an error, as curl 7.88
+// does.
+constexpr uint64_t kMaxDiscard = uint64_t{256} << 10;
+
+}  // namespace
+
+void ServerSession::OnBeginRequest(int32_t id) {
+  auto stream = std::make_shared<ServerStream>(id);
+  stream->index = streams_.size();
+  streams_.push_back(stream);
+  nghttp2_session_set_stream_user_data(session_, id, stream.get());
+}
+
+void ServerSession::EndHeader(int32_t id) {
+  if (header_id_ == id && has_settings_) header_end_ = Instant::Max();
+}
+
+void ServerSession::OnRequest(ServerStream& stream, bool has_ended) {
+  const Refusal refusal = fields_.Finish();
+  Request& request = fields_.request();
+  stream.is_head = request.method == "HEAD";
+  stream.length = fields_.length();
+  if (has_ended) OnRequestEnd(stream);
+  if (!refusal.ok()) return Refuse(stream, refusal);
+  if (stream.length.value_or(0) > options_->max_body_bytes) {
+    return Refuse(stream, {413, "the body is too large"});
+  }
+  if (options_->request_timeout != absl::InfiniteDuration()) {
+    stream.request_end = Time() + options_->request_timeout;
+    ArmTimer(stream.request_end);
+    stream.name =
+        absl::StrCat(request.method, " ", absl::CHexEscape(request.target));
+  }
+  if (!has_ended && fields_.expects_continue()) {
+    const ThreadMutexLock lock(&link_->mu);
+    stream.expects_continue = true;
+  }
+  if (!request.headers.Has("priority")) {
+    // Responses are sent in turns, rather than one after another.
+    const nghttp2_extpri priority = {NGHTTP2_EXTPRI_DEFAULT_URGENCY, 1};
+    nghttp2_session_change_extpri_stream_priority(session_, stream.id,
+                                                  &priority, 0);
+  }
+  request.peer = link_->peer;
+  begun_.emplace_back(streams_[stream.index], std::move(request));
+}
+
+void ServerSession::StartRuns() {
+  // A poll of a task never happens inside of `Spawn()`, so nothing is added.
+  for (Begun& begun : begun_) {
+    ServerStream& stream = *begun.stream;
+    Request& request = begun.request;
+    size_t consumed = 0;
+    {
+      const ThreadMutexLock lock(&link_->mu);
+      // A client that resets its requests at once could otherwise cause any
+      // number of tasks that have not ended yet (CVE-2023-44487).
+      if (stream.is_closed) continue;
+      if (link_->runs >=
+          2 * size_t{std::max<uint32_t>(h2_.max_concurrent_streams, 1)}) {
+        nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
+                                  NGHTTP2_REFUSED_STREAM);
+        continue;
+      }
+      if (!stream.in_is_complete || !stream.in_error.ok()) {
+        request.body =
+            Body(std::make_unique<StreamBody>(link_, begun.stream,
+                                              options_->progress_timeout),
+                 stream.length);
+      } else {
+        consumed = stream.in.size();
+        request.body = Body(stream.in.view());
+        stream.in.Clear();
+        stream.in.Shrink(0);
+        if (!stream.in_trailers.empty()) {
+          request.body.trailers() = std::move(stream.in_trailers);
+        }
+      }
+    }
+    if (consumed > 0) nghttp2_session_consume(session_, stream.id, consumed);
+    stream.has_started = true;
+    stream.run.emplace(
+        Spawn(StreamRun(link_, begun.stream, handler_, std::move(request)))
+            .abort_handle());
+  }
+  begun_.clear();
+}
+
+void ServerSession::OnTrailers(ServerStream& stream) {
+  const Refusal& refusal = fields_.refusal();
+  if (refusal.ok()) return;
+  FailBody(stream, 400,
+           absl::InvalidArgumentError(
+               absl::StrCat("the trailers were refused: ", refusal.reason)));
+}
+
+void ServerSession::OnData(ServerStream& stream, std::string_view bytes) {
+  stream.received += bytes.size();
+  if (stream.received > options_->max_body_bytes) {
+    FailBody(stream, 413,
+             absl::ResourceExhaustedError(
+                 absl::StrCat("the body exceeds the limit of ",
+                              options_->max_body_bytes, " bytes")));
+  }
+  {
+    const ThreadMutexLock lock(&link_->mu);
+    if (stream.in_error.ok() && !stream.is_closed) {
+      stream.in.Append(bytes);
+      if (stream.reader.has_value()) {
+        woken_.push_back(*std::exchange(stream.reader, std::nullopt));
+      }
+      return;
+    }
+  }
+  const uint64_t most = options_->max_body_bytes;
+  if (stream.received > most && stream.received - most > kMaxDiscard) {
+    // The window of the stream stays closed.
+    nghttp2_session_consume_connection(session_, bytes.size());
+  } else {
+    nghttp2_session_consume(session_, stream.id, bytes.size());
+  }
+}
+
+void ServerSession::OnRequestEnd(ServerStream& stream) {
+  const ThreadMutexLock lock(&link_->mu);
+  stream.in_is_complete = true;
+  if (stream.reader.has_value()) {
+    woken_.push_back(*std::exchange(stream.reader, std::nullopt));
+  }
+}
+
+void ServerSession::FailBody(ServerStream& stream, int failure,
+                             absl::Status error) {
+  const ThreadMutexLock lock(&link_->mu);
+  if (!stream.in_error.ok()) return;
+  stream.in_error = std::move(error);
+  stream.in_failure = failure;
+  if (stream.reader.has_value()) {
+    woken_.push_back(*std::exchange(stream.reader, std::nullopt));
+  }
+}
+
+void ServerSession::Refuse(ServerStream& stream, const Refusal& refusal) {
+  FailBody(stream, refusal.status,
+           absl::InvalidArgumentError("the request was refused"));
+  SubmitText(stream, absl::StrCat(refusal.reason, "\n"), refusal.status);
+}
+
+void ServerSession::OnResponseEnd(ServerStream& stream) {
+  stream.has_sent_all = true;
+  stream.is_waiting = false;
+  stream.request_end = Instant::Max();
+  budget_->Give();
+  if (nghttp2_session_get_stream_remote_close(session_, stream.id) != 0) {
+    return;
+  }
+  // The rest of the request is not needed.
+  bool waits_for_continue;
+  {
+    const ThreadMutexLock lock(&link_->mu);
+    waits_for_continue = stream.expects_continue;
+  }
+  Close(stream, /*aborts=*/false);
+  if (!waits_for_continue && stream.length.has_value() &&
+      *stream.length <= stream.received + kMaxDiscard) {
+    stream.discard_end = Time() + options_->progress_timeout;
+    ArmTimer(stream.discard_end);
+  } else {
+    // Asks the client to stop (RFC 9113, section 8.1).
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
+                              NGHTTP2_NO_ERROR);
+  }
+}
+
+void ServerSession::OnUselessFrame() {
+  if (!budget_->Take(Time())) is_flooded_ = true;
+}
+
+void ServerSession::OnStreamClose(ServerStream& stream) {
+  EndHeader(stream.id);
+  Close(stream, /*aborts=*/!stream.has_sent_all);
+  nghttp2_session_set_stream_user_data(session_, stream.id, nullptr);
+  // Destroys the stream, unless other tasks use it.
+  const size_t index = stream.index;
+  streams_[index] = std::move(streams_.back());
+  streams_[index]->index = index;
+  streams_.pop_back();
+  if (streams_.empty()) {
+    idle_end_ = Time() + options_->idle_timeout;
+    ArmTimer(idle_end_);
+  }
+}
+
+void ServerSession::Close(ServerStream& stream, bool aborts) {
+  size_t unread;
+  std::optional<Response> answer;
+  {
+    const ThreadMutexLock lock(&link_->mu);
+    stream.is_closed = true;
+    unread = stream.in.size() + std::exchange(stream.consumed, 0);
+    stream.in.Clear();
+    stream.in.Shrink(0);
+    if (stream.in_error.ok()) {
+      stream.in_error = absl::CancelledError(
+          stream.has_sent_all ? "the body of a request can be read only until "
+                                "the response was sent"
+                              : "the client has cancelled the request");
+    }
+    answer.swap(stream.answer);
+    for (std::optional<Waker>* waker : {&stream.reader, &stream.writer}) {
+      if (!waker->has_value()) continue;
+      woken_.push_back(*std::exchange(*waker, std::nullopt));
+    }
+  }
+  if (unread > 0) nghttp2_session_consume(session_, stream.id, unread);
+  if (aborts && stream.run.has_value()) aborted_.push_back(*stream.run);
+}
+
+// ---- Responses.
+
+void ServerSession::TakeChanges() {
+  {
+    const ThreadMutexLock lock(&link_->mu);
+    link_->consumed = 0;
+    taken_.swap(link_->changed);
+  }
+  for (const std::shared_ptr<ServerStream>& taken : taken_) {
+    ServerStream& stream = *taken;
+    size_t consumed;
+    bool wants_continue;
+    bool resumes = false;
+    bool streams_out;
+    std::optional<uint64_t> size;
+    std::optional<Response> answer;
+    {
+      const ThreadMutexLock lock(&link_->mu);
+      stream.is_changed = false;
+      if (stream.is_closed) continue;
+      consumed = std::exchange(stream.consumed, 0);
+      wants_continue = std::exchange(stream.wants_continue, false);
+      streams_out = stream.streams_out;
+      size = stream.out_size;
+      answer.swap(stream.answer);
+      if (stream.is_deferred &&
+          (!stream.out.empty() || stream.out_is_complete)) {
+        resumes = true;
+        stream.is_deferred = false;
+      }
+    }
+    if (consumed > 0) nghttp2_session_consume(session_, stream.id, consumed);
+    if (wants_continue && !stream.has_answered && !answer.has_value()) {
+      const nghttp2_nv field = Field(":status", "100");
+      nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id, nullptr,
+                             &field, 1, nullptr);
+    }
+    if (answer.has_value()) {
+      Submit(stream, *std::move(answer), streams_out, size);
+    }
+    if (resumes) {
+      BeginWaiting(stream);
+      nghttp2_session_resume_data(session_, stream.id);
+    }
+  }
+  taken_.clear();
+}
+
+void ServerSession::SubmitText(ServerStream& stream, std::string text,
+                               int status) {
+  Response response = Response::Text(std::move(text), status);
+  const std::optional<uint64_t> size = response.body.size();
+  if (stream.is_head) response.body = Body();
+  Submit(stream, std::move(response), /*streams_out=*/false, size);
+}
+
+void ServerSession::Submit(ServerStream& stream, Response response,
+                           bool streams_out, std::optional<uint64_t> size) {
+  stream.has_answered = true;
+  stream.response = std::move(response);
+  stream.sends_text = !streams_out;
+  const Body& body = stream.response.body;
+  const bool has_data =
+      streams_out || !body.text().empty() || !body.trailers().empty();
+  const ResponseFields fields(stream.response, stream.is_head, size);
+  nghttp2_data_provider provider;
+  provider.source.ptr = &stream;
+  provider.read_callback = &Callbacks::ReadBody;
+  const int result =
+      nghttp2_submit_response(session_, stream.id, fields.data(), fields.size(),
+                              has_data ? &provider : nullptr);
+  if (result != 0) {
+    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
+                              NGHTTP2_INTERNAL_ERROR);
+    return;
+  }
+  if (has_data) BeginWaiting(stream);
+  if (fields.closes()) BeginDrain();
+}
+
+void ServerSession::BeginWaiting(ServerStream& stream) {
+  if (std::exchange(stream.is_waiting, true)) return;
+  stream.waiting_since = Time();
+  ArmTimer(stream.waiting_since + options_->progress_timeout);
+}
+
+}  // namespace rouse::http::internal
