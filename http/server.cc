@@ -24,7 +24,7 @@
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/h1/server_connection.h"
 #include "rouse/http/handler.h"
-#include "rouse/http/protocol.h"
+#include "rouse/http/protocol.h"  // IWYU pragma: keep
 #include "rouse/http/server_options.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/sync/cancellation_token.h"
