@@ -31,7 +31,10 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "rouse/http/h2/protocol.h"
+#include "rouse/http/request.h"
+#include "rouse/http/response.h"
 #include "rouse/http/server.h"
+#include "rouse/http/server_options.h"
 #include "rouse/rouse.h"
 #include "rouse/tls/tls_acceptor.h"
 

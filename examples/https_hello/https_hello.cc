@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/flags/flag.h"

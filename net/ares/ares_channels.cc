@@ -5,6 +5,7 @@
 
 #include <ares.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <cstddef>
 #include <cstdint>
