@@ -6,7 +6,6 @@
 #include <chrono>
 #include <optional>
 #include <stdexcept>
-#include <string>
 #include <thread>
 #include <utility>
 
@@ -28,6 +27,7 @@
 #include "rouse/net/unix_stream.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/oneshot.h"
 #include "rouse/testing/paused_clock.h"
