@@ -81,8 +81,8 @@ struct ServerSession::Callbacks::Functions {
     });
   }
 
-  static int OnBeginHeaders(nghttp2_session* session,
-                            const nghttp2_frame* frame, void* user_data) {
+  static int OnBeginHeaders(nghttp2_session*, const nghttp2_frame* frame,
+                            void* user_data) {
     return Guard(user_data, [&] {
       ServerSession& self = Self(user_data);
       self.fields_.Begin(self.options_->max_header_bytes,
@@ -93,7 +93,6 @@ struct ServerSession::Callbacks::Functions {
       if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
         self.OnBeginRequest(frame->hd.stream_id);
       }
-      static_cast<void>(session);
     });
   }
 
