@@ -22,6 +22,7 @@
 #include "rouse/future/catch_exception.h"
 #include "rouse/http/h2/frame_budget.h"
 #include "rouse/http/h2/response_fields.h"
+#include "rouse/http/h2/server_session.h"
 #include "rouse/http/h2/server_stream.h"
 #include "rouse/http/headers.h"
 

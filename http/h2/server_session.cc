@@ -23,7 +23,6 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/http/byte_stream.h"
-#include "rouse/http/h2/frame_budget.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/server_callbacks.h"
 #include "rouse/http/h2/server_stream.h"

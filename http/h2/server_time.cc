@@ -4,7 +4,6 @@
 #include <nghttp2/nghttp2.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,7 +15,6 @@
 #include "rouse/http/h2/server_callbacks.h"
 #include "rouse/http/h2/server_session.h"
 #include "rouse/http/h2/server_stream.h"
-#include "rouse/http/response.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
