@@ -36,9 +36,10 @@ namespace rouse::fs {
 // pool: in a task, the pool of its runtime. Operations that begin together
 // share threads: see `scheduler::BlockingPool::SpawnShort()`. An operation that
 // takes long delays no other operation by more than the time to wake or to
-// start threads. A read of an open file can be ready in the first poll, without
-// another thread: see `File::ReadAt()`. Calls of a file that has a `Backend` go
-// to the back end instead of the pool.
+// start threads, unless the pool cannot have another thread. A read of an open
+// file can be ready in the first poll, without another thread: see
+// `File::ReadAt()`. Calls of a file that has a `Backend` go to the back end
+// instead of the pool.
 //
 // The operation owns all memory that the calls use. Can be moved at any time,
 // and polled by any thread, one at a time. Polling a finished operation is a

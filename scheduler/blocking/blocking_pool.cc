@@ -172,7 +172,9 @@ void BlockingPool::Enqueue(task::Header* task, CallKind kind) {
       queue_.Push(task);
       ++queue_depth_;
       if (kind == CallKind::kMandatory) mandatory_.PushBack(task);
-      if (kind != CallKind::kShort || LacksThread()) failed = CallThread();
+      // A thread that has not reached the queue yet may wait for the call.
+      const bool shares = kind == CallKind::kShort && PoolHere() != this;
+      if (!shares || LacksThread()) failed = CallThread();
       // The pool has no thread, so the call is alone in the queue.
       if (!failed.ok()) Pop();
     }
@@ -215,7 +217,12 @@ void BlockingPool::WakeSleeper() {
 }
 
 absl::Status BlockingPool::StartThread() {
-  ROUSE_TRY { return TryStartThread(); }
+  start_failed_ = true;
+  ROUSE_TRY {
+    absl::Status started = TryStartThread();
+    if (started.ok()) start_failed_ = false;
+    return started;
+  }
   ROUSE_CATCH_ALL { return out_of_memory_; }
 }
 
@@ -301,11 +308,14 @@ task::Header* BlockingPool::WaitForWork(bool starting) {
       // No other thread has taken the sleeper out: its time is up.
       self.Unlink();
       --sleeping_;
+      // Short calls may wait for a thread that was woken.
+      if (task::Header* task = Take()) return task;
       break;
     }
     --woken_;
   }
   --serving_;
+  start_failed_ = false;
   return nullptr;
 }
 
@@ -319,8 +329,11 @@ task::Header* BlockingPool::Pop() {
 
 task::Header* BlockingPool::Take() {
   task::Header* const task = Pop();
-  // If no thread can be started, the queue waits for the busy threads.
-  if (task != nullptr && LacksThread()) CallThread().IgnoreError();
+  if (task == nullptr || !LacksThread()) return task;
+  // `Close()` has called all threads that the calls need. If no thread can be
+  // started, the queue waits for the busy threads.
+  if (closed_ || (start_failed_ && sleepers_.IsEmpty())) return task;
+  CallThread().IgnoreError();
   return task;
 }
 
@@ -351,7 +364,6 @@ void BlockingPool::Close() {
     if (std::exchange(closed_, true)) return;
     // Relaxed: written under the lock. A pool that is made later closes itself.
     lookups = lookups_.load(std::memory_order_relaxed);
-    scope = std::move(thread_scope_);
     RunQueue<task::Header> mandatory;
     while (task::Header* task = queue_.Pop()) {
       if (task->IsLinked()) {
@@ -366,6 +378,11 @@ void BlockingPool::Close() {
     // The sleepers find no work and end. So does a thread that comes for
     // cancelled work.
     while (!sleepers_.IsEmpty()) WakeSleeper();
+    // A thread that starts later would have no scope.
+    while (woken_ + starting_ < queue_depth_ && serving_ < max_threads_) {
+      if (!StartThread().ok()) break;
+    }
+    scope = std::move(thread_scope_);
   }
   // A joiner's waker that throws does not keep other calls from being
   // cancelled.

@@ -77,7 +77,8 @@ struct BlockingOptions {
   size_t thread_stack_size = 0;
 
   // Called on every thread, before the thread's first call and after its last
-  // call. Must not throw.
+  // call. Must not throw, and must not wait for a short call of another thread,
+  // which may wait for this thread.
   std::function<void()> on_thread_start = {};
   std::function<void()> on_thread_stop = {};
 
@@ -147,17 +148,19 @@ class BlockingPool final : public task::Schedule {
   }
 
   // Like `Spawn()`, for a call that usually takes no longer than to wake a
-  // thread, such as a read of a file. If calls already wait for a thread that
-  // is on its way to the queue, no other thread is woken or started, unless
-  // more than 8 calls wait for each such thread. A thread takes the waiting
-  // calls one after another.
+  // thread, such as a read of a file; a longer call is allowed. If calls
+  // already wait for a thread that is on its way to the queue, no other thread
+  // is woken or started, unless more than 8 calls wait for each such thread. A
+  // thread takes the waiting calls one after another.
   //
-  // A call that takes long does not keep other calls waiting: a thread that
-  // takes a call first calls another thread if too few are on their way for the
-  // calls that still wait. If many short calls are spawned together and all of
+  // A call that takes long does not keep other calls waiting, unless the limit
+  // is reached or no thread can be started: a thread that takes a call first
+  // calls another thread if too few are on their way for the calls that still
+  // wait. If many short calls are spawned together and all of
   // them hang, each eighth of the calls that still wait begins one wake-up of a
   // thread after the eighth before: the last of 64 begins after some 24
-  // wake-ups. A usual call behind them in the queue waits like them.
+  // wake-ups, or starts if no thread sleeps. A usual or mandatory call behind
+  // them in the queue waits like them.
   template <class F>
     requires BlockingCallable<std::decay_t<F>>
   auto SpawnShort(
@@ -185,9 +188,9 @@ class BlockingPool final : public task::Schedule {
   // On a thread of the pool, `Shutdown()` waits for no thread.
   bool Shutdown(absl::Duration limit = absl::InfiniteDuration());
 
-  // Removes the limit on threads. From now on no call waits for its turn: the
-  // pool starts as many threads as the calls need, and as the system allows.
-  // For the shutdown of an object that uses the pool.
+  // Removes the limit on threads. From now on no call waits for another to end:
+  // the pool starts as many threads as the calls need, and as the system
+  // allows. For the shutdown of an object that uses the pool.
   void LiftLimit();
 
   // What the pool is doing now.
@@ -231,7 +234,11 @@ class BlockingPool final : public task::Schedule {
   static constexpr size_t kMaxLookupThreads = 64;
   // How many short calls may wait for each thread that is woken or starting. A
   // larger number saves wake-ups, and delays calls behind calls that hang.
+#ifdef ROUSE_MODEL
+  static constexpr size_t kShortCallsPerThread = 2;
+#else
   static constexpr size_t kShortCallsPerThread = 8;
+#endif
 
   struct Member;
   struct Sleeper;
@@ -313,6 +320,8 @@ class BlockingPool final : public task::Schedule {
   size_t woken_ ABSL_GUARDED_BY(mu_) = 0;
   size_t starting_ ABSL_GUARDED_BY(mu_) = 0;
   size_t sleeping_ ABSL_GUARDED_BY(mu_) = 0;
+  // True if the last start of a thread failed, and no thread has ended since.
+  bool start_failed_ ABSL_GUARDED_BY(mu_) = false;
   IntrusiveList<Sleeper> sleepers_ ABSL_GUARDED_BY(mu_);
 
   // All threads, except for threads with nothing left to do before they end.

@@ -336,6 +336,40 @@ MODEL_TEST(BlockingPool, AShutdownRacesWithShortCalls, .mode = Mode::kBounded,
   RequireEmpty(*pool);
 }
 
+// Mandatory calls that wait for each other, behind short calls.
+MODEL_TEST(BlockingPool, MandatoryCallsBehindShortCallsMeetInAShutdown,
+           .mode = Mode::kBounded, .preemption_bound = 0,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(4);
+  Count count;
+  auto meet = [&count] {
+    count.Add();
+    count.WaitFor(2);
+  };
+  for (int i = 0; i < 2; ++i) pool->SpawnShort([] {}).Detach();
+  for (int i = 0; i < 2; ++i) pool->SpawnMandatory(meet).Detach();
+  pool->Shutdown();
+  Require(count.now() == 2);
+  RequireEmpty(*pool);
+}
+
+// In a model, two short calls share a thread. A third calls another, or the
+// thread that takes the first call does.
+MODEL_TEST(BlockingPool, MoreShortCallsThanOneThreadsShareMeet,
+           .mode = Mode::kBounded, .preemption_bound = 0,
+           .spurious_failures = 0) {
+  const BlockingPool::Owner pool = Pool(3, absl::InfiniteDuration());
+  Count count;
+  auto meet = [&count] {
+    count.Add();
+    count.WaitFor(3);
+  };
+  for (int i = 0; i < 3; ++i) pool->SpawnShort(meet).Detach();
+  count.WaitFor(3);
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
 MODEL_TEST(BlockingPool, MandatoryWorkBeforeTheShutdownIsDone,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {

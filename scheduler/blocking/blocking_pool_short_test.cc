@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <cstddef>
+#include <memory>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -205,6 +207,77 @@ TEST(BlockingPoolShort, AClosedPoolCancelsCallsThatHaveNotBegun) {
               StatusIs(absl::StatusCode::kCancelled));
   go.Notify();
   EXPECT_THAT(BlockOn(std::move(running)), IsOkAndHolds(7));
+}
+
+// The mandatory calls have threads that were called before the pool was closed.
+TEST(BlockingPoolShort, MandatoryCallsOfAClosedPoolRunInTheScope) {
+  absl::Notification go;
+  absl::Notification fourth;
+  absl::Notification closed;
+  std::atomic<int> started = 0;
+  const BlockingPool::Owner pool = BlockingPool::Create({
+      .on_thread_start =
+          [&] {
+            go.WaitForNotification();
+            if (++started != 4) return;
+            fourth.Notify();
+            closed.WaitForNotification();
+          },
+  });
+  static thread_local bool in_scope = false;
+  pool->SetThreadScope([] {
+    in_scope = true;
+    return std::shared_ptr<void>(&in_scope, [](void*) { in_scope = false; });
+  });
+  absl::Notification end;
+  std::vector<JoinHandle<void>> hanging;
+  for (int i = 0; i < 8; ++i) {
+    hanging.push_back(pool->SpawnShort([&end] { end.WaitForNotification(); }));
+  }
+  absl::BlockingCounter left(2);
+  absl::Notification both;
+  std::vector<JoinHandle<bool>> mandatory;
+  for (int i = 0; i < 2; ++i) {
+    mandatory.push_back(pool->SpawnMandatory([&] {
+      Meet(left, both);
+      return in_scope;
+    }));
+  }
+  EXPECT_EQ(pool->metrics().threads, 3u);
+  // The three threads take short calls, and the last calls a fourth.
+  go.Notify();
+  fourth.WaitForNotification();
+  pool->Close();
+  closed.Notify();
+  for (JoinHandle<bool>& handle : mandatory) {
+    EXPECT_THAT(BlockOn(std::move(handle)), IsOkAndHolds(true));
+  }
+  end.Notify();
+  int done = 0;
+  for (JoinHandle<void>& handle : hanging) {
+    if (BlockOn(std::move(handle)).ok()) ++done;
+  }
+  EXPECT_EQ(done, 3);
+  left.Wait();
+}
+
+TEST(BlockingPoolShort, AHookCanWaitForACallOfItsOwn) {
+  BlockingPool* raw = nullptr;
+  std::atomic<bool> is_first = true;
+  absl::Notification hook_ended;
+  const BlockingPool::Owner pool = BlockingPool::Create({
+      .on_thread_start =
+          [&] {
+            if (!is_first.exchange(false)) return;
+            EXPECT_THAT(BlockOn(raw->SpawnShort([] { return 7; })),
+                        IsOkAndHolds(7));
+            hook_ended.Notify();
+          },
+  });
+  raw = pool.get();
+  EXPECT_THAT(BlockOn(pool->SpawnShort([] { return 8; })), IsOkAndHolds(8));
+  // The end of the pool would cancel the call of the hook.
+  hook_ended.WaitForNotification();
 }
 
 #ifdef ABSL_HAVE_EXCEPTIONS
