@@ -30,9 +30,10 @@
 #include "rouse/net/unix_stream.h"
 #include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/current.h"
 #include "rouse/scheduler/options.h"
+#include "rouse/scheduler/spawn_blocking.h"
 #include "rouse/scheduler/task/join_handle.h"
-#include "rouse/scheduler/task/unhandled.h"
 #include "rouse/sync/notify.h"
 #include "rouse/sync/oneshot.h"
 #include "rouse/testing/expect_panic.h"
@@ -387,8 +388,8 @@ TEST(TurnTest, TheRuntimeCanBeDestroyedBetweenTwoTurns) {
 TEST(TurnTest, HooksSayWhenTheThreadParks) {
   std::vector<std::string> log;
   Runtime runtime = Builder::CurrentThread()
-                        .OnThreadPark([&log] { log.push_back("park"); })
-                        .OnThreadUnpark([&log] { log.push_back("unpark"); })
+                        .OnThreadPark([&log] { log.emplace_back("park"); })
+                        .OnThreadUnpark([&log] { log.emplace_back("unpark"); })
                         .Build()
                         .value();
   runtime.Turn();

@@ -40,8 +40,8 @@ Co<T> ParallelReducePart(Index begin, Index end, size_t grain,
     std::tuple<T, T> halves = co_await Fork(
         ParallelReducePart(begin, middle, grain, identity, f, combine),
         ParallelReducePart(middle, end, grain, identity, f, combine));
-    co_return std::invoke(combine, std::get<0>(std::move(halves)),
-                          std::get<1>(std::move(halves)));
+    auto& [left, right] = halves;
+    co_return std::invoke(combine, std::move(left), std::move(right));
   }
   co_await ConsumeBudget();
   T result = identity;
