@@ -38,7 +38,8 @@ struct Options {
   // Most unread bytes of all bodies of a connection, and thereby most memory
   // for these bytes: from 65,535, the protocol's own number, to 2^31 - 1. A
   // connection whose handlers leave this many bytes unread receives no further
-  // body until a handler reads or ends.
+  // body until a handler reads or ends. This time does not count as the
+  // client's.
   uint32_t connection_window_bytes = uint32_t{1} << 20;
 };
 

@@ -176,7 +176,7 @@ struct ServerSession::Callbacks::Functions {
       if (stream != nullptr) {
         Self(user_data).OnData(*stream, bytes);
       } else {
-        nghttp2_session_consume(session, id, size);
+        nghttp2_session_consume_stream(session, id, size);
       }
     });
   }

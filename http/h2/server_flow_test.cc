@@ -16,6 +16,7 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -34,6 +35,7 @@
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/oneshot.h"
+#include "rouse/timer/sleep.h"
 
 namespace rouse::http::h2 {
 namespace {
@@ -45,7 +47,7 @@ using ::testing::Ge;
 using ::testing::Le;
 
 constexpr uint32_t kNoError = 0;
-// The window of a connection is opened again when half of it was used.
+// At least this is open when nothing is unread.
 const int32_t kHalfWindow =
     static_cast<int32_t>(Options().connection_window_bytes / 2);
 
@@ -145,6 +147,84 @@ TEST(Http2, UnreadBodiesShareTheWindowOfTheConnection) {
   connection.Pump();
   EXPECT_EQ(alive, 0);
   EXPECT_THAT(connection.client().window(0), Ge(kHalfWindow));
+}
+
+// Leaves `/unread` unread, and counts the bytes of other bodies.
+AnyHandler CountOrLeave() {
+  return [](Request request) -> Answer {
+    if (request.target == "/unread") {
+      co_await Sleep(absl::InfiniteDuration());
+    }
+    const std::string body = co_await OrReturn(request.body.ReadAll(10 << 20));
+    co_return Response::Text(absl::StrCat(body.size()));
+  };
+}
+
+TEST(Http2, UnreadBodiesDoNotStopOthers) {
+  // The bytes that the others leave of the window.
+  for (const int32_t left : {600'000, 500'000, 300'000, 65'536, 1000, 1}) {
+    SCOPED_TRACE(left);
+    ServerOptions options = WithHttp2();
+    options.max_body_bytes = 10 << 20;
+    Connection connection(CountOrLeave(), options);
+    connection.Pump();
+    for (int i = 0; i < 4; ++i) {
+      auto upload = std::make_shared<TestClient::Upload>();
+      upload->unsent.resize(Options().connection_window_bytes / 4 -
+                            (i == 0 ? left % 4 : 0) - left / 4);
+      connection.client().Send("POST", "/unread", {}, std::move(upload));
+    }
+    connection.Pump();
+    EXPECT_EQ(connection.client().window(0), left);
+    const size_t size = left > 1000 ? 3 << 20 : 500 * left;
+    const int32_t id = connection.client().Post("/", std::string(size, 'x'));
+    connection.Pump();
+    EXPECT_EQ(connection.reply(id).body, absl::StrCat(size));
+  }
+}
+
+TEST(Http2, PaddingComesBackToTheWindow) {
+  Connection connection(CountOrLeave());
+  // 2 MiB of padding, which would exceed the window.
+  std::string padded = absl::StrCat("\xff", "x", std::string(255, '\0'));
+  std::string frames = Frame(1, 4, 1, HeaderBlock("POST"));
+  for (int i = 0; i < 128; ++i) {
+    for (int j = 0; j < 64; ++j) {
+      absl::StrAppend(&frames, Frame(0, 8, 1, padded));
+    }
+    connection.client().SendRaw(std::exchange(frames, std::string()));
+    connection.Pump();
+    ASSERT_FALSE(connection.client().has_ended());
+  }
+}
+
+TEST(Http2, AClosedWindowOfTheConnectionIsNotTheFaultOfAClient) {
+  ServerOptions options = WithHttp2();
+  options.max_body_bytes = 10 << 20;
+  Connection connection(CountOrLeave(), options);
+  connection.Pump();
+  std::vector<int32_t> unread;
+  for (int i = 0; i < 4; ++i) {
+    auto upload = std::make_shared<TestClient::Upload>();
+    upload->unsent.resize(Options().connection_window_bytes / 4);
+    unread.push_back(
+        connection.client().Send("POST", "/unread", {}, std::move(upload)));
+  }
+  connection.Pump();
+  EXPECT_EQ(connection.client().window(0), 0);
+  auto upload = std::make_shared<TestClient::Upload>();
+  upload->unsent = "hello";
+  const int32_t id = connection.client().Send("POST", "/", {}, upload);
+  for (int i = 0; i < 3; ++i) connection.Pass(options.progress_timeout);
+  EXPECT_EQ(connection.reply(id).status, 0);
+  EXPECT_EQ(upload->sent, 0);
+  connection.client().Reset(unread[0]);
+  connection.Pass(options.progress_timeout - absl::Seconds(1));
+  EXPECT_EQ(upload->sent, 5);
+  EXPECT_EQ(connection.reply(id).status, 0);
+  // From here, the time counts.
+  connection.Pass(absl::Seconds(1));
+  EXPECT_EQ(connection.reply(id).status, 408);
 }
 
 TEST(Http2, ReadsBodiesOfManyRequestsInSmallPieces) {

@@ -113,7 +113,7 @@ void ServerSession::StartRuns() {
         }
       }
     }
-    if (consumed > 0) nghttp2_session_consume(session_, stream.id, consumed);
+    Consume(stream, consumed);
     stream.has_started = true;
     stream.run.emplace(
         Spawn(StreamRun(link_, begun.stream, handler_, std::move(request)))
@@ -142,6 +142,7 @@ void ServerSession::OnData(ServerStream& stream, std::string_view bytes) {
     const ThreadMutexLock lock(&link_->mu);
     if (stream.in_error.ok() && !stream.is_closed) {
       stream.in.Append(bytes);
+      unread_ += bytes.size();
       if (stream.reader.has_value()) {
         woken_.push_back(*std::exchange(stream.reader, std::nullopt));
       }
@@ -149,12 +150,25 @@ void ServerSession::OnData(ServerStream& stream, std::string_view bytes) {
     }
   }
   const uint64_t most = options_->max_body_bytes;
-  if (stream.received > most && stream.received - most > kMaxDiscard) {
-    // The window of the stream stays closed.
-    nghttp2_session_consume_connection(session_, bytes.size());
-  } else {
-    nghttp2_session_consume(session_, stream.id, bytes.size());
+  // Beyond this, the window of the stream stays closed.
+  if (stream.received <= most || stream.received - most <= kMaxDiscard) {
+    nghttp2_session_consume_stream(session_, stream.id, bytes.size());
   }
+}
+
+void ServerSession::Consume(const ServerStream& stream, size_t bytes) {
+  if (bytes == 0) return;
+  unread_ -= bytes;
+  nghttp2_session_consume_stream(session_, stream.id, bytes);
+}
+
+void ServerSession::OpenWindow() {
+  // Includes bytes that belong to no body, such as padding.
+  const int32_t used = nghttp2_session_get_effective_recv_data_length(session_);
+  const int32_t free = used - static_cast<int32_t>(unread_);
+  const int32_t left = nghttp2_session_get_local_window_size(session_);
+  if (free <= 0 || (free < window_ / 4 && free < left)) return;
+  nghttp2_submit_window_update(session_, NGHTTP2_FLAG_NONE, 0, free);
 }
 
 void ServerSession::OnRequestEnd(ServerStream& stream) {
@@ -248,7 +262,7 @@ void ServerSession::Close(ServerStream& stream, bool aborts) {
       woken_.push_back(*std::exchange(*waker, std::nullopt));
     }
   }
-  if (unread > 0) nghttp2_session_consume(session_, stream.id, unread);
+  Consume(stream, unread);
   if (aborts && stream.run.has_value()) aborted_.push_back(*stream.run);
 }
 
@@ -283,7 +297,7 @@ void ServerSession::TakeChanges() {
         stream.is_deferred = false;
       }
     }
-    if (consumed > 0) nghttp2_session_consume(session_, stream.id, consumed);
+    Consume(stream, consumed);
     if (wants_continue && !stream.has_answered && !answer.has_value()) {
       const nghttp2_nv field = Field(":status", "100");
       nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id, nullptr,

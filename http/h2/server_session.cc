@@ -61,6 +61,8 @@ absl::Status Nghttp2Error(std::string_view what, ssize_t code) {
       "the client has broken the rules of HTTP/2: ", what, ": ", text));
 }
 
+constexpr uint32_t kMostWindow = 0x7fffffff;
+
 }  // namespace
 
 ServerSession::ServerSession(std::unique_ptr<Io> io, std::string received,
@@ -74,6 +76,9 @@ ServerSession::ServerSession(std::unique_ptr<Io> io, std::string received,
       options_(std::move(options)),
       h2_(h2),
       received_(std::move(received)),
+      window_(static_cast<int32_t>(
+          std::clamp<uint32_t>(h2.connection_window_bytes,
+                               NGHTTP2_INITIAL_WINDOW_SIZE, kMostWindow))),
       timer_(absl::InfiniteDuration()) {}
 
 ServerSession::~ServerSession() {
@@ -110,7 +115,6 @@ absl::Status ServerSession::Open() {
   }
   int result = nghttp2_session_server_new2(&session_, callbacks, this, options);
   if (result != 0) return Nghttp2Error("begin", result);
-  constexpr uint32_t kMostWindow = 0x7fffffff;
   const auto headers = static_cast<uint32_t>(
       std::min<size_t>(options_->max_header_bytes, kMostWindow));
   const std::array<nghttp2_settings_entry, 4> settings = {{
@@ -124,11 +128,8 @@ absl::Status ServerSession::Open() {
   result = nghttp2_submit_settings(session_, NGHTTP2_FLAG_NONE, settings.data(),
                                    settings.size());
   if (result == 0) {
-    result = nghttp2_session_set_local_window_size(
-        session_, NGHTTP2_FLAG_NONE, 0,
-        static_cast<int32_t>(std::clamp<uint32_t>(h2_.connection_window_bytes,
-                                                  NGHTTP2_INITIAL_WINDOW_SIZE,
-                                                  kMostWindow)));
+    result = nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE,
+                                                   0, window_);
   }
   if (result != 0) return Nghttp2Error("settings", result);
   budget_.emplace(Time());
@@ -164,6 +165,7 @@ bool ServerSession::PollServing(Context& cx) {
     TakeChanges();
     const bool may_have_more = state_ == State::kServing && PollReads(cx);
     if (state_ == State::kServing) StartRuns();
+    if (state_ == State::kServing) OpenWindow();
     if (state_ == State::kServing) PollWrites(cx);
     NotifyTasks();
     if (state_ != State::kServing) return true;
@@ -293,6 +295,10 @@ void ServerSession::NotifyTasks() {
 bool ServerSession::Wait(Context& cx) {
   const ThreadMutexLock lock(&link_->mu);
   if (!link_->changed.empty()) return false;
+  const int32_t left = nghttp2_session_get_local_window_size(session_);
+  const bool was_closed = std::exchange(link_->window_is_closed, left <= 0);
+  if (was_closed && left > 0) link_->window_opened = Time();
+  link_->window_is_low = left < window_ / 4;
   if (!link_->session.WillWake(cx.waker())) {
     link_->session = cx.waker().Clone();
   }

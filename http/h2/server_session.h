@@ -117,6 +117,12 @@ class ServerSession {
   bool PollReads(Context& cx);
   // Passes bytes of the client to nghttp2.
   void Receive(std::string_view bytes);
+  // Returns bytes of a body to the window of a stream, and of the connection.
+  void Consume(const ServerStream& stream, size_t bytes);
+  // Opens the window of the connection if it is worth a frame. nghttp2 waits
+  // until half of the window was read, which never happens if handlers leave
+  // the other half unread.
+  void OpenWindow();
   // Writes what nghttp2 has to send, as long as the connection takes it.
   void PollWrites(Context& cx);
   // Starts the tasks of the requests in `begun_`.
@@ -193,6 +199,10 @@ class ServerSession {
   absl::Status callback_error_;
 
   std::vector<std::shared_ptr<ServerStream>> streams_;
+  // The window of the connection, and the bytes of it that were given to bodies
+  // and were not consumed.
+  const int32_t window_;
+  size_t unread_ = 0;
   RequestFields fields_;
 
   // What waits until nghttp2 has returned.

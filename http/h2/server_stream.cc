@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
+#include "rouse/timer/instant.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -42,7 +43,7 @@ Waker ServerLink::Consume(const std::shared_ptr<ServerStream>& stream,
   }
   stream->consumed += bytes;
   consumed += bytes;
-  if (consumed < connection_threshold_ &&
+  if (!window_is_low && consumed < connection_threshold_ &&
       stream->consumed < stream_threshold_) {
     return Waker();
   }
@@ -110,7 +111,18 @@ bool StreamBody::IsTooSlow(Context& cx) {
     timer_->Reset(progress_timeout_);
   }
   timer_runs_ = true;
-  return timer_->Poll(cx).IsReady();
+  while (timer_->Poll(cx).IsReady()) {
+    const Instant now = Now();
+    Instant since;
+    {
+      const ThreadMutexLock lock(&link_->mu);
+      since = link_->window_is_closed ? now : link_->window_opened;
+    }
+    const Instant end = since + progress_timeout_;
+    if (end <= now) return true;
+    timer_->ResetAt(end);
+  }
+  return false;
 }
 
 }  // namespace rouse::http::internal

@@ -142,8 +142,8 @@ class ServerLink {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   // Like `Change()`, for bytes that were read from a body. The waker does
-  // nothing while few bytes were read, because opening the window by a few
-  // bytes costs more than it gives.
+  // nothing while few bytes were read and the window is not low, because
+  // opening the window by a few bytes costs more than it gives.
   Waker Consume(const std::shared_ptr<ServerStream>& stream, size_t bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
@@ -157,6 +157,12 @@ class ServerLink {
   // Number of bytes that were read from bodies since the session has taken
   // `changed`.
   size_t consumed ABSL_GUARDED_BY(mu) = 0;
+  // True while little is left of the connection's window, and while nothing is
+  // left; and the instant at which this last ended. The client cannot send any
+  // body then.
+  bool window_is_low ABSL_GUARDED_BY(mu) = false;
+  bool window_is_closed ABSL_GUARDED_BY(mu) = false;
+  Instant window_opened ABSL_GUARDED_BY(mu);
   // Number of handlers' tasks whose future exists, and of those that were not
   // polled yet.
   size_t runs ABSL_GUARDED_BY(mu) = 0;
@@ -184,7 +190,8 @@ class StreamBody final : public BodySource {
   Headers TakeTrailers() override { return std::move(trailers_); }
 
  private:
-  // Returns whether the client was too slow.
+  // Returns whether the client was too slow. The time during which the window
+  // of the connection is closed does not count.
   bool IsTooSlow(Context& cx);
 
   const std::shared_ptr<ServerLink> link_;
