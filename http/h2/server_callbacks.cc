@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
@@ -196,9 +198,13 @@ struct ServerSession::Callbacks::Functions {
       switch (frame->hd.type) {
         case NGHTTP2_HEADERS:
         case NGHTTP2_DATA: {
-          if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
           ServerStream* const stream = StreamOf(session, frame->hd.stream_id);
-          if (stream != nullptr) self.OnResponseEnd(*stream);
+          if (stream == nullptr) return;
+          if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
+            self.OnResponseEnd(*stream);
+          } else if (frame->hd.type == NGHTTP2_HEADERS) {
+            self.OnHeaderSent(*stream);
+          }
           return;
         }
         case NGHTTP2_RST_STREAM:
@@ -221,6 +227,25 @@ struct ServerSession::Callbacks::Functions {
         default:
           return;
       }
+    });
+  }
+
+  static int OnFrameNotSend(nghttp2_session* session,
+                            const nghttp2_frame* frame, int error,
+                            void* user_data) {
+    return Guard(user_data, [&] {
+      if (frame->hd.type != NGHTTP2_HEADERS ||
+          error == NGHTTP2_ERR_STREAM_CLOSED ||
+          error == NGHTTP2_ERR_STREAM_CLOSING ||
+          error == NGHTTP2_ERR_SESSION_CLOSING) {
+        return;
+      }
+      // The client would wait for ever.
+      const std::string& peer = Self(user_data).link_->peer;
+      LOG(ERROR) << "http: a header for " << (peer.empty() ? "a client" : peer)
+                 << " cannot be sent: " << nghttp2_strerror(error);
+      nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
+                                NGHTTP2_INTERNAL_ERROR);
     });
   }
 };
@@ -275,7 +300,11 @@ ssize_t ServerSession::Callbacks::ReadBody(nghttp2_session* session, int32_t id,
     if ((*flags & NGHTTP2_DATA_FLAG_EOF) != 0 && !trailers->empty()) {
       const std::vector<nghttp2_nv> fields = FieldsOf(*trailers);
       *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-      nghttp2_submit_trailer(session, id, fields.data(), fields.size());
+      if (nghttp2_submit_trailer(session, id, fields.data(), fields.size()) !=
+          0) {
+        result = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+        return;
+      }
     }
     result = static_cast<ssize_t>(size);
   });
@@ -299,6 +328,8 @@ const nghttp2_session_callbacks* ServerSession::Callbacks::Get() {
         c, &Functions::OnStreamClose);
     nghttp2_session_callbacks_set_on_frame_send_callback(
         c, &Functions::OnFrameSend);
+    nghttp2_session_callbacks_set_on_frame_not_send_callback(
+        c, &Functions::OnFrameNotSend);
     return c;
   }();
   return callbacks;
@@ -312,6 +343,8 @@ const nghttp2_option* ServerSession::Callbacks::Options() {
     nghttp2_option_set_no_auto_window_update(o, 1);
     nghttp2_option_set_no_closed_streams(o, 1);
     nghttp2_option_set_max_outbound_ack(o, kMaxQueuedAcks);
+    // The rest is for the server's own fields.
+    nghttp2_option_set_max_send_header_block_length(o, kMaxSentHeader + 4096);
     return o;
   }();
   return options;

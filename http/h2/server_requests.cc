@@ -196,6 +196,14 @@ void ServerSession::Refuse(ServerStream& stream, const Refusal& refusal) {
   SubmitText(stream, absl::StrCat(refusal.reason, "\n"), refusal.status);
 }
 
+void ServerSession::OnHeaderSent(ServerStream& stream) {
+  if (!stream.has_answered) return;
+  const ThreadMutexLock lock(&link_->mu);
+  if (!stream.out_has_failed) return;
+  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
+                            NGHTTP2_INTERNAL_ERROR);
+}
+
 void ServerSession::OnResponseEnd(ServerStream& stream) {
   stream.has_sent_all = true;
   stream.is_waiting = false;
@@ -278,7 +286,9 @@ void ServerSession::TakeChanges() {
     ServerStream& stream = *taken;
     size_t consumed;
     bool wants_continue;
-    bool resumes = false;
+    bool resumes;
+    bool waits;
+    bool has_failed;
     bool streams_out;
     std::optional<uint64_t> size;
     std::optional<Response> answer;
@@ -291,13 +301,18 @@ void ServerSession::TakeChanges() {
       streams_out = stream.streams_out;
       size = stream.out_size;
       answer.swap(stream.answer);
-      if (stream.is_deferred &&
-          (!stream.out.empty() || stream.out_is_complete)) {
-        resumes = true;
-        stream.is_deferred = false;
-      }
+      waits = !stream.out.empty() || stream.out_is_complete;
+      has_failed = stream.out_has_failed;
+      resumes = waits && stream.is_deferred;
+      if (resumes) stream.is_deferred = false;
     }
     Consume(stream, consumed);
+    // The header of a new answer is sent first: see `OnHeaderSent()`.
+    if (has_failed && !answer.has_value()) {
+      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
+                                NGHTTP2_INTERNAL_ERROR);
+      continue;
+    }
     if (wants_continue && !stream.has_answered && !answer.has_value()) {
       const nghttp2_nv field = Field(":status", "100");
       nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id, nullptr,
@@ -306,10 +321,10 @@ void ServerSession::TakeChanges() {
     if (answer.has_value()) {
       Submit(stream, *std::move(answer), streams_out, size);
     }
-    if (resumes) {
-      BeginWaiting(stream);
-      nghttp2_session_resume_data(session_, stream.id);
-    }
+    // nghttp2 does not ask for bytes, nor for the end, while the window is
+    // closed.
+    if (streams_out && waits && !stream.has_sent_all) BeginWaiting(stream);
+    if (resumes) nghttp2_session_resume_data(session_, stream.id);
   }
   taken_.clear();
 }

@@ -158,6 +158,7 @@ class ServerSession {
   void OnTrailers(ServerStream& stream);
   void OnData(ServerStream& stream, std::string_view bytes);
   void OnRequestEnd(ServerStream& stream);
+  void OnHeaderSent(ServerStream& stream);
   void OnResponseEnd(ServerStream& stream);
   void OnStreamClose(ServerStream& stream);
   void OnUselessFrame();

@@ -43,6 +43,11 @@ namespace rouse::http::internal {
 // of a body is not read while this many bytes wait.
 inline constexpr size_t kMaxUnsent = size_t{64} << 10;
 
+// Most bytes of a response's header, and of its trailers: the size of names and
+// values, and 12 bytes for each field. nghttp2's clients end the connection
+// after a few more, because they limit the frames of a header.
+inline constexpr size_t kMaxSentHeader = size_t{128} << 10;
+
 // WakeDropped()
 //
 // Wakes a task. Nothing can be done if the waker throws.
@@ -112,6 +117,7 @@ struct ServerStream {
   bool has_answer = false;  // an answer is or was there
   // The body of the response, if the handler's task reads the body from a
   // source: the size if known, the bytes that were not sent, and the end.
+  // `out_has_failed` is also set if the task has ended without an answer.
   bool streams_out = false;
   std::optional<uint64_t> out_size;
   Buffer out;

@@ -42,6 +42,21 @@ absl::Status CurrentException() {
   return ::rouse::internal::ExceptionToStatus(std::current_exception());
 }
 
+// Returns whether nghttp2 would refuse to send the fields.
+bool IsTooLarge(const Headers& fields) {
+  size_t size = 0;
+  for (const auto& [name, value] : fields) {
+    size += name.size() + value.size() + 12;
+  }
+  return size > kMaxSentHeader;
+}
+
+absl::Status TooLarge(std::string_view what) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat(what, " exceed the limit of http/h2/, ", kMaxSentHeader,
+                   " bytes; answer with fewer or shorter fields"));
+}
+
 // Returns whether a response has no body whatever the method is.
 bool HasNoBody(int status) { return status == 204 || status == 304; }
 
@@ -71,7 +86,20 @@ StreamRun::~StreamRun() {
   {
     const ThreadMutexLock lock(&link_->mu);
     if (state_ == State::kNew) --link_->unpolled;
-    if (--link_->runs == 0) session = std::exchange(link_->session, Waker());
+    --link_->runs;
+    ServerStream& stream = *stream_;
+    const bool has_ended =
+        stream.is_closed ||
+        (stream.has_answer && (!stream.streams_out || stream.out_is_complete));
+    if (!has_ended) {
+      // An exception, or the runtime, has ended the task. The client would
+      // wait for ever.
+      stream.has_answer = stream.out_is_complete = stream.out_has_failed = true;
+      ROUSE_TRY { session = link_->Change(stream_); }
+      ROUSE_CATCH_ALL {}
+    } else if (link_->runs == 0) {
+      session = std::exchange(link_->session, Waker());
+    }
   }
   WakeDropped(std::move(session));
 }
@@ -139,6 +167,12 @@ absl::Status StreamRun::Check(const Response& response) const {
     return absl::InvalidArgumentError(
         absl::StrCat("the handler's response has the status ", response.status,
                      "; the status must be from 200 to 599"));
+  }
+  if (IsTooLarge(response.headers)) {
+    return TooLarge("the fields of the handler's response");
+  }
+  if (IsTooLarge(response.body.trailers())) {
+    return TooLarge("the trailers of the handler's response");
   }
   return absl::OkStatus();
 }
@@ -241,16 +275,23 @@ bool StreamRun::PollBody(Context& cx) {
     Waker session;
     {
       const ThreadMutexLock lock(&link_->mu);
+      // The session waits for the first bytes, or begins to measure the time
+      // that they wait.
+      const bool was_empty = stream_->out.empty();
       stream_->out.Append(std::string_view(bytes, **size));
-      if (stream_->is_deferred) session = link_->Change(stream_);
+      if (was_empty) session = link_->Change(stream_);
     }
     WakeDropped(std::move(session));
   }
 }
 
-void StreamRun::EndBody(const absl::Status& status) {
+void StreamRun::EndBody(absl::Status status) {
   Headers trailers;
   if (status.ok()) trailers = std::move(body_.trailers());
+  if (IsTooLarge(trailers)) {
+    status = TooLarge("the trailers of the handler's response");
+    trailers = Headers();
+  }
   bool is_clients_fault;
   Waker session;
   {

@@ -65,7 +65,7 @@ class StreamRun {
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer);
   // Ends the body. A status that is not OK resets the stream.
-  void EndBody(const absl::Status& status);
+  void EndBody(absl::Status status);
   void Log(const absl::Status& error) const;
 
   std::shared_ptr<ServerLink> link_;  // null if moved from
