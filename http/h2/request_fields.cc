@@ -76,7 +76,12 @@ void RequestFields::Add(std::string_view name, std::string_view value) {
     case 4:
       if (name != "host") break;
       // The authority counts, and comes first.
-      if (has_authority_) return;
+      if (has_authority_) {
+        if (!absl::EqualsIgnoreCase(authority_, value)) {
+          refusal_ = {400, "Host and the authority differ"};
+        }
+        return;
+      }
       if (std::exchange(has_host_, true)) {
         refusal_ = {400, "several Host are given"};
         return;
@@ -127,6 +132,8 @@ Refusal RequestFields::Finish() {
     if (authority_.find(':') == std::string_view::npos) {
       return {400, "the target of CONNECT is not a host with a port"};
     }
+    // nghttp2 does not compare the length of CONNECT with the body.
+    if (length_.has_value()) return {400, "CONNECT has no body"};
     request_.target = authority_;
   } else if (request_.target == "*") {
     if (request_.method != "OPTIONS") {

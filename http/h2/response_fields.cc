@@ -5,6 +5,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -33,6 +34,8 @@ Own KindOf(std::string_view name) {
     return absl::EqualsIgnoreCase(name, other);
   };
   switch (name.size()) {
+    case 2:
+      return is("te") ? Own::kDropped : Own::kUsers;
     case 4:
       return is("date") ? Own::kDate : Own::kUsers;
     case 7:
@@ -58,10 +61,12 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
           NGHTTP2_NV_FLAG_NONE};
 }
 
-std::vector<nghttp2_nv> FieldsOf(const Headers& headers) {
+std::vector<nghttp2_nv> TrailersOf(const Headers& trailers) {
   std::vector<nghttp2_nv> fields;
-  fields.reserve(headers.size());
-  for (const auto& [name, value] : headers) {
+  fields.reserve(trailers.size());
+  for (const auto& [name, value] : trailers) {
+    const Own kind = KindOf(name);
+    if (kind != Own::kUsers && kind != Own::kDate) continue;
     fields.push_back(Field(name, value));
   }
   return fields;
@@ -75,11 +80,22 @@ ResponseFields::ResponseFields(const Response& response, bool is_head,
   status_ = absl::StrCat(response.status);
   fields_.reserve(response.headers.size() + 3);
   fields_.push_back(Field(":status", status_));
+  // The fields that `Connection` names belong to one connection of HTTP/1.1.
+  std::vector<std::string_view> connection;
+  for (const auto& [name, value] : response.headers) {
+    if (KindOf(name) == Own::kConnection) connection.push_back(value);
+  }
+  const auto is_named = [&connection](std::string_view name) {
+    return std::any_of(
+        connection.begin(), connection.end(),
+        [name](std::string_view list) { return ListHasToken(list, name); });
+  };
   bool has_date = false;
   bool has_length = false;
   for (const auto& [name, value] : response.headers) {
     switch (KindOf(name)) {
       case Own::kUsers:
+        if (is_named(name)) continue;
         break;
       case Own::kDate:
         has_date = true;

@@ -30,9 +30,10 @@ namespace rouse::http::internal {
 nghttp2_nv Field(std::string_view name ABSL_ATTRIBUTE_LIFETIME_BOUND,
                  std::string_view value ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
-// Returns the fields of `headers`, which must outlive the result.
-std::vector<nghttp2_nv> FieldsOf(
-    const Headers& headers ABSL_ATTRIBUTE_LIFETIME_BOUND);
+// Returns the fields of trailers, which must outlive the result, without the
+// fields that HTTP/2 does not have or that would change the message.
+std::vector<nghttp2_nv> TrailersOf(
+    const Headers& trailers ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
 // ResponseFields
 //

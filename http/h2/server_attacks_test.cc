@@ -12,11 +12,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/future/gen.h"
+#include "rouse/http/body.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/server_fixture.h"
 #include "rouse/http/h2/test_client.h"
@@ -33,6 +36,7 @@ using ::testing::HasSubstr;
 
 constexpr uint32_t kNoError = 0;
 constexpr uint32_t kProtocolError = 1;
+constexpr uint32_t kInternalError = 2;
 constexpr uint32_t kEnhanceYourCalm = 11;
 
 // Sends `frames` after the preface. Returns the status of the connection, whose
@@ -133,6 +137,11 @@ TEST(Http2, MalformedRequestsResetTheirStream) {
         {":path", "/\xc3\xa4"}},
        400},
       {{{":method", "CONNECT"}, {":authority", "x"}}, 400},
+      {{{":method", "CONNECT"},
+        {":authority", "x:80"},
+        {"content-length", "5"}},
+       400},
+      {with({{"host", "y"}}), 400},
       {with({{"expect", "miracles"}}), 417},
   };
   Connection connection(Echo);
@@ -159,8 +168,10 @@ TEST(Http2, FloodsOfFramesEndTheConnection) {
   const std::string priority = Frame(2, 0, 1, std::string(5, '\1'));
   const std::string post = Frame(1, 4, 1, HeaderBlock("POST"));
   const std::string empty = Frame(0, 0, 1);
+  const std::string padded = Frame(0, 8, 1, std::string("\3\0\0\0", 4));
   for (const std::string& frames :
-       {Repeat(priority, 1200), absl::StrCat(post, Repeat(empty, 1200))}) {
+       {Repeat(priority, 1200), absl::StrCat(post, Repeat(empty, 1200)),
+        absl::StrCat(post, Repeat(padded, 1200))}) {
     EXPECT_THAT(StatusAfter(frames, kEnhanceYourCalm),
                 StatusIs(absl::StatusCode::kInvalidArgument));
   }
@@ -235,6 +246,42 @@ TEST(Http2, RequestsThatCauseResetsEndTheConnection) {
   connection.Pump();
   EXPECT_TRUE(connection.client().has_ended());
   EXPECT_EQ(alive, 0);
+}
+
+TEST(Http2, HeadersThatAreTooLargeForAnAnswerEndTheConnection) {
+  ServerOptions options = WithHttp2();
+  options.max_header_bytes = 100;
+  const std::string header = absl::StrCat(
+      HeaderBlock(), std::string("\0\1a\x7f\xa1\3", 6), std::string(544, 'b'));
+  std::string frames;
+  for (uint32_t i = 0; i < 2000; ++i) {
+    absl::StrAppend(&frames, Frame(1, 5, 2 * i + 1, header));
+  }
+  Connection connection(Echo, options);
+  connection.client().SendRaw(frames);
+  connection.Pump();
+  EXPECT_TRUE(connection.client().has_ended());
+}
+
+TEST(Http2, ErrorsOfTheServerAreNoFlood) {
+  const auto handler = [](Request) -> Answer {
+    const auto pieces = []() -> Gen<absl::StatusOr<std::string>> {
+      co_yield absl::UnavailableError("the backend is away");
+    };
+    Response response;
+    response.body = Body::FromStream(pieces());
+    co_return response;
+  };
+  Connection connection(handler);
+  for (int round = 0; round < 15; ++round) {
+    std::vector<int32_t> ids;
+    for (int i = 0; i < 90; ++i) ids.push_back(connection.client().Get("/"));
+    connection.Pump();
+    for (const int32_t id : ids) {
+      ASSERT_EQ(connection.reply(id).error, kInternalError) << round;
+    }
+  }
+  EXPECT_FALSE(connection.client().has_ended());
 }
 
 TEST(Http2, AFloodOfContinuationsEndsTheConnection) {

@@ -121,6 +121,7 @@ struct ServerSession::Callbacks::Functions {
     // The rest of a much too large header is not worth the work.
     if (self.fields_.bytes() / kHeaderExcess >
         self.options_->max_header_bytes) {
+      self.OnUselessFrame();
       return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     }
     return 0;
@@ -146,7 +147,11 @@ struct ServerSession::Callbacks::Functions {
           return;
         }
         case NGHTTP2_DATA: {
-          if (frame->hd.length > frame->data.padlen) self.budget_->Give();
+          if (frame->hd.length > frame->data.padlen) {
+            self.budget_->Give();
+          } else if (frame->hd.length > 0 && !ends) {
+            self.OnUselessFrame();  // only padding
+          }
           ServerStream* const stream = StreamOf(session, frame->hd.stream_id);
           if (ends && stream != nullptr) self.OnRequestEnd(*stream);
           return;
@@ -208,11 +213,18 @@ struct ServerSession::Callbacks::Functions {
           return;
         }
         case NGHTTP2_RST_STREAM:
-          // A client can cause these, too (CVE-2025-8671).
-          if (frame->rst_stream.error_code != NGHTTP2_NO_ERROR) {
-            self.OnUselessFrame();
+          // A client can cause these at once, too (CVE-2025-8671). Other
+          // errors are the server's, or have taken time.
+          switch (frame->rst_stream.error_code) {
+            case NGHTTP2_PROTOCOL_ERROR:
+            case NGHTTP2_FLOW_CONTROL_ERROR:
+            case NGHTTP2_STREAM_CLOSED:
+            case NGHTTP2_REFUSED_STREAM:
+              self.OnUselessFrame();
+              return;
+            default:
+              return;
           }
-          return;
         case NGHTTP2_GOAWAY:
           if (frame->goaway.error_code != NGHTTP2_NO_ERROR &&
               self.status_.ok()) {
@@ -298,12 +310,14 @@ ssize_t ServerSession::Callbacks::ReadBody(nghttp2_session* session, int32_t id,
       self.data_sent_ = stream.waiting_since = self.Time();
     }
     if ((*flags & NGHTTP2_DATA_FLAG_EOF) != 0 && !trailers->empty()) {
-      const std::vector<nghttp2_nv> fields = FieldsOf(*trailers);
-      *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-      if (nghttp2_submit_trailer(session, id, fields.data(), fields.size()) !=
-          0) {
-        result = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-        return;
+      const std::vector<nghttp2_nv> fields = TrailersOf(*trailers);
+      if (!fields.empty()) {
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        if (nghttp2_submit_trailer(session, id, fields.data(), fields.size()) !=
+            0) {
+          result = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+          return;
+        }
       }
     }
     result = static_cast<ssize_t>(size);

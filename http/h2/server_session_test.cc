@@ -220,16 +220,29 @@ TEST(Http2, AnswersHeadAndStatusesWithoutABody) {
 TEST(Http2, LeavesOutTheFieldsOfHttp11) {
   const auto handler = [](Request) -> Answer {
     Response response;
-    response.headers = {{"Connection", "keep-alive"},     {"Keep-Alive", "1"},
-                        {"Transfer-Encoding", "chunked"}, {"Upgrade", "x"},
-                        {"Proxy-Connection", "close"},    {"Date", "today"},
-                        {"Content-Length", "99"},         {"X", "y"}};
+    response.headers = {{"Connection", "keep-alive"},
+                        {"Keep-Alive", "1"},
+                        {"Transfer-Encoding", "chunked"},
+                        {"Upgrade", "x"},
+                        {"Proxy-Connection", "close"},
+                        {"Date", "today"},
+                        {"Content-Length", "99"},
+                        {"X", "y"},
+                        {"Connection", "hop, Skip"},
+                        {"Hop", "1"},
+                        {"TE", "trailers"},
+                        {"skip", "2"}};
+    response.body.trailers() = {
+        {"Connection", "x"},     {"Transfer-Encoding", "chunked"},
+        {"Content-Length", "1"}, {"Keep-Alive", "1"},
+        {"TE", "trailers"},      {"Sum", "3"}};
     co_return response;
   };
   Connection connection(handler);
-  const Headers& headers = connection.Get("/").headers;
-  EXPECT_EQ(headers,
+  const TestClient::Reply& reply = connection.Get("/");
+  EXPECT_EQ(reply.headers,
             Headers({{"date", "today"}, {"x", "y"}, {"content-length", "0"}}));
+  EXPECT_EQ(reply.trailers, Headers({{"sum", "3"}}));
 }
 
 TEST(Http2, JoinsCookies) {
@@ -247,7 +260,8 @@ TEST(Http2, TheAuthorityReplacesHost) {
     co_return Response::Text(std::string(*request.headers.Get("host")));
   };
   Connection connection(handler);
-  EXPECT_EQ(connection.Get("/", {{"host", "other"}}).body, "example.com");
+  // Another authority is refused: see server_attacks_test.cc.
+  EXPECT_EQ(connection.Get("/", {{"host", "Example.com"}}).body, "example.com");
   const int32_t id = connection.client().SendFields({{":method", "GET"},
                                                      {":scheme", "http"},
                                                      {":path", "/"},

@@ -91,7 +91,8 @@ PollResult<absl::StatusOr<size_t>> StreamBody::PollRead(
   if (!result.has_value()) {
     if (!IsTooSlow(cx)) return kPending;
     const ThreadMutexLock lock(&link_->mu);
-    // Bytes may have come in the meantime, but too late.
+    // If anything has come in the meantime, the task is woken.
+    if (!stream_->reader.has_value()) return kPending;
     stream_->reader.reset();
     stream_->in_error = absl::DeadlineExceededError(
         "the peer has sent nothing of the body for too long");
