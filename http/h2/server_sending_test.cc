@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Tests of responses that cannot be sent: the client's window is closed, the
-// source fails, nghttp2 refuses the header, or the handler's task is gone.
+// source fails, nghttp2 refuses the header, or the handler's task is gone. And
+// of a request that ends at the last moment.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,13 +15,16 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/co.h"
 #include "rouse/future/gen.h"
+#include "rouse/future/poll_fn.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h2/server_fixture.h"
 #include "rouse/http/h2/server_stream.h"
@@ -30,12 +34,17 @@
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server_options.h"
+#include "rouse/runtime/runtime.h"
 #include "rouse/sync/oneshot.h"
+#include "rouse/testing/paused_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
+#include "rouse/waker/waker.h"
 
 namespace rouse::http::h2 {
 namespace {
+
+using ::absl_testing::IsOkAndHolds;
 
 constexpr uint32_t kNoError = 0;
 constexpr uint32_t kInternalError = 2;
@@ -230,6 +239,40 @@ TEST(Http2, ATaskThatIsDestroyedFailsItsStream) {
   EXPECT_EQ(link->changed, std::vector({stream, sending}));
   EXPECT_TRUE(stream->out_has_failed);
   EXPECT_TRUE(sending->out_has_failed);
+}
+
+// ---- A race of the connection's task with the reader's timer.
+
+TEST(Http2, ABodyThatEndsAtTheLastMomentIsComplete) {
+  const auto link = std::make_shared<internal::ServerLink>("", 1000, 1000);
+  const auto stream = std::make_shared<internal::ServerStream>(1);
+  // The reader wakes the connection's task after having found nothing, and
+  // before looking at the timer.
+  const auto end = [&link, &stream] {
+    std::optional<Waker> reader;
+    {
+      const ThreadMutexLock lock(&link->mu);
+      stream->in_is_complete = true;
+      reader.swap(stream->reader);
+    }
+    ASSERT_TRUE(reader.has_value());
+    std::move(*reader).Wake();
+  };
+  {
+    const ThreadMutexLock lock(&link->mu);
+    stream->expects_continue = true;
+    link->session = Waker::FromCallable(end);
+  }
+  internal::StreamBody body(link, stream, absl::ZeroDuration());
+  const auto read = [&body]() -> Co<absl::StatusOr<size_t>> {
+    char bytes[10];
+    const auto poll = [&body, &bytes](Context& cx) {
+      return body.PollRead(cx, absl::MakeSpan(bytes));
+    };
+    co_return co_await PollFn(poll);
+  };
+  Runtime runtime = PausedRuntime();
+  EXPECT_THAT(runtime.BlockOn(read()), IsOkAndHolds(size_t{0}));
 }
 
 }  // namespace
