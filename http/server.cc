@@ -28,6 +28,7 @@
 #include "rouse/http/server_options.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/sync/cancellation_token.h"
+#include "rouse/sync/oneshot.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/timer/timed_out.h"
 #include "rouse/timer/timeout.h"
@@ -154,6 +155,26 @@ void LogUnexpected(const absl::Status& ended) {
   if (!ended.ok()) LOG(ERROR) << "http: a connection has failed: " << ended;
 }
 
+// A handler that notifies when nobody uses it any more.
+struct NotifyingHandler {
+  NotifyingHandler(oneshot::Sender<void> released,
+                   std::shared_ptr<Handler> handler)
+      : released(std::move(released)), handler(std::move(handler)) {}
+
+  oneshot::Sender<void> released;  // destroyed after `handler`
+  std::shared_ptr<Handler> handler;
+};
+
+// Returns a channel that is closed when all copies of `handler` are destroyed.
+oneshot::Receiver<void> NotifyOfRelease(std::shared_ptr<Handler>& handler) {
+  std::pair<oneshot::Sender<void>, oneshot::Receiver<void>> ends =
+      oneshot::Channel<void>();
+  const auto notifying = std::make_shared<NotifyingHandler>(
+      std::move(ends.first), std::move(handler));
+  handler = std::shared_ptr<Handler>(notifying, notifying->handler.get());
+  return std::move(ends.second);
+}
+
 Co<> Drain(JoinSet<void>& connections) {
   for (;;) {
     const std::optional<absl::Status> ended = co_await connections.Next();
@@ -173,6 +194,7 @@ Co<absl::Status> ServeAccepted(std::unique_ptr<Acceptor> acceptor,
   const auto shared = std::make_shared<const ServerOptions>(std::move(options));
   const size_t most = std::max<size_t>(shared->max_connections, 1);
   absl::Status result;
+  oneshot::Receiver<void> released = NotifyOfRelease(handler);
   JoinSet<void> connections;
   while (!stop.IsCancelled()) {
     while (std::optional<absl::Status> ended = connections.TryNext()) {
@@ -214,6 +236,10 @@ Co<absl::Status> ServeAccepted(std::unique_ptr<Acceptor> acceptor,
     co_await connections.Shutdown();
     if (result.ok()) result = absl::DeadlineExceededError(message);
   }
+  // The requests of HTTP/2 are tasks that a closed connection has only asked to
+  // end. Each task holds the handler until the task is destroyed.
+  handler.reset();
+  (void)co_await released;
   co_return result;
 }
 

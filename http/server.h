@@ -171,10 +171,14 @@ Co<absl::Status> ServeStream(ByteStream stream,
 // is logged with the method, the target and the client's address.
 //
 // Returns OK after `options.stop` has been cancelled and the last connection
-// has ended.
+// has ended. Whatever the result is, `handler` and its futures are destroyed
+// before, so that what they refer to may be destroyed afterwards.
 //
 // Cancellation: destroying the future closes the listener and all connections,
-// and destroys the futures of `handler`.
+// and destroys the futures of `handler`. This may take until after the
+// destructor has returned, because connections, and requests of HTTP/2, are
+// tasks of their own. Prefer `options.stop`, with a `drain_timeout` of zero if
+// there is no time.
 //
 //   DeadlineExceeded   connections were closed because they had not ended
 //                      within `options.drain_timeout`
@@ -220,18 +224,21 @@ Co<absl::Status> ServeSecured(L listener, Secure secure, H handler,
 //
 // REQUIRES: the future runs in a task of a runtime, or in its `BlockOn()`.
 //
-// Destroying the future closes the connection. Errors are those of `stream`,
-// and
+// Destroying the future closes the connection, and destroys the future of
+// `handler`. The futures of requests of HTTP/2 are aborted, and are destroyed
+// by their tasks, perhaps after the destructor has returned. If the future is
+// awaited to its end, no future of `handler` is left.
+//
+// Errors are those of `stream`, and
 //
 //   InvalidArgument    the client has broken the rules of HTTP
 //   DeadlineExceeded   the client was too slow
 //   DataLoss           the client closed the connection within a request
 //   Internal           the body of a response has failed
 template <class S, RequestHandler H>
-  requires AsyncRead<S> && AsyncWrite<S>
-Co<absl::Status> ServeConnection(S&& stream, H handler,
-                                 ServerOptions options = ServerOptions(),
-                                 std::string peer = "") {
+requires AsyncRead<S> && AsyncWrite<S> Co<absl::Status> ServeConnection(
+    S&& stream, H handler, ServerOptions options = ServerOptions(),
+    std::string peer = "") {
   return internal::ServeStream(ByteStream(std::forward<S>(stream)),
                                internal::MakeHandler(std::move(handler)),
                                std::move(options), std::move(peer));

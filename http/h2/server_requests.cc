@@ -92,6 +92,9 @@ void ServerSession::StartRuns() {
       // A client that resets its requests at once could otherwise cause any
       // number of tasks that have not ended yet (CVE-2023-44487).
       if (stream.is_closed) continue;
+      // The second GOAWAY, which is not sent yet, says that the client may send
+      // this request elsewhere. nghttp2 then closes the stream.
+      if (stream.id > last_id_) continue;
       if (link_->runs >=
           2 * size_t{std::max<uint32_t>(h2_.max_concurrent_streams, 1)}) {
         nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -192,10 +193,12 @@ class ServerSession {
   bool client_has_ended_ = false;
   bool has_settings_ = false;  // the client's
   bool is_draining_ = false;
-  bool has_drained_ = false;  // the second GOAWAY was sent
+  bool has_drained_ = false;  // the second GOAWAY was submitted
   bool has_shut_down_ = false;
   bool has_yielded_ = false;
   bool is_flooded_ = false;
+  // The last request that is answered, according to the second GOAWAY.
+  int32_t last_id_ = std::numeric_limits<int32_t>::max();
   absl::Status status_;
   absl::Status callback_error_;
 

@@ -92,7 +92,11 @@ void ServerSession::EndOverdueStream(ServerStream& stream) {
         has_answer = std::exchange(stream.has_answer, true);
         waits_for_body = stream.reader.has_value();
       }
-      if (!has_answer) {
+      if (has_answer) {
+        // The answer came after `TakeChanges()`, which takes the answer in the
+        // next round. What is then left of the response is too late.
+        stream.request_end = now;
+      } else {
         if (stream.run.has_value()) aborted_.push_back(*stream.run);
         if (waits_for_body) {
           SubmitText(stream, "the request did not arrive in time\n", 408);
@@ -156,9 +160,9 @@ void ServerSession::BeginDrain() {
 void ServerSession::EndDrain() {
   drain_end_ = Instant::Max();
   if (std::exchange(has_drained_, true)) return;
-  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE,
-                        nghttp2_session_get_last_proc_stream_id(session_),
-                        NGHTTP2_NO_ERROR, nullptr, 0);
+  last_id_ = nghttp2_session_get_last_proc_stream_id(session_);
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, last_id_, NGHTTP2_NO_ERROR,
+                        nullptr, 0);
 }
 
 }  // namespace rouse::http::internal
