@@ -408,6 +408,20 @@ TEST(Http2, DoesNotAskForABodyThatIsNotRead) {
   EXPECT_EQ(connection.reply(id).error, kNoError);
 }
 
+TEST(Http2, DoesNotWaitForABodyThatIsTooLarge) {
+  ServerOptions options = WithHttp2();
+  options.max_body_bytes = 100'000;
+  Connection connection(Echo, options);
+  const int32_t id = connection.client().Send(
+      "POST", "/", {{"expect", "100-continue"}, {"content-length", "200000"}},
+      std::make_shared<TestClient::Upload>());
+  connection.Pump();
+  EXPECT_TRUE(connection.reply(id).informational.empty());
+  EXPECT_EQ(connection.reply(id).status, 413);
+  EXPECT_TRUE(connection.reply(id).is_closed);
+  EXPECT_EQ(connection.reply(id).error, kNoError);
+}
+
 TEST(Http2, DiscardsAShortBodyThatIsNotRead) {
   const auto handler = [](Request) -> Answer { co_return Response(); };
   ServerOptions options = WithHttp2();

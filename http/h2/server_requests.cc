@@ -56,7 +56,12 @@ void ServerSession::OnRequest(ServerStream& stream, bool has_ended) {
   Request& request = fields_.request();
   stream.is_head = request.method == "HEAD";
   stream.length = fields_.length();
-  if (has_ended) OnRequestEnd(stream);
+  if (has_ended) {
+    OnRequestEnd(stream);
+  } else if (fields_.expects_continue()) {
+    const ThreadMutexLock lock(&link_->mu);
+    stream.expects_continue = true;
+  }
   if (!refusal.ok()) return Refuse(stream, refusal);
   if (stream.length.value_or(0) > options_->max_body_bytes) {
     return Refuse(stream, {413, "the body is too large"});
@@ -66,10 +71,6 @@ void ServerSession::OnRequest(ServerStream& stream, bool has_ended) {
     ArmTimer(stream.request_end);
     stream.name =
         absl::StrCat(request.method, " ", absl::CHexEscape(request.target));
-  }
-  if (!has_ended && fields_.expects_continue()) {
-    const ThreadMutexLock lock(&link_->mu);
-    stream.expects_continue = true;
   }
   if (!request.headers.Has("priority")) {
     // Responses are sent in turns, rather than one after another.

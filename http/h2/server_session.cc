@@ -163,12 +163,15 @@ bool ServerSession::PollServing(Context& cx) {
   if (!is_draining_ && IsStopped(cx)) BeginDrain();
   for (;;) {
     TakeChanges();
-    const bool may_have_more = state_ == State::kServing && PollReads(cx);
+    bool may_have_more = state_ == State::kServing && PollReads(cx);
     if (state_ == State::kServing) StartRuns();
     if (state_ == State::kServing) OpenWindow();
     if (state_ == State::kServing) PollWrites(cx);
     NotifyTasks();
     if (state_ != State::kServing) return true;
+    // Without a read that is pending, nothing would wake the task.
+    may_have_more |= skips_reads_ && !MustNotRead();
+    may_have_more |= EndFlood();
     const bool has_nothing_to_read = nghttp2_session_want_read(session_) == 0 ||
                                      (client_has_ended_ && streams_.empty());
     if (has_nothing_to_read && nghttp2_session_want_write(session_) == 0 &&
@@ -184,13 +187,12 @@ bool ServerSession::PollServing(Context& cx) {
 }
 
 bool ServerSession::PollReads(Context& cx) {
+  skips_reads_ = false;
   if (client_has_ended_ || nghttp2_session_want_read(session_) == 0) {
     return false;
   }
-  if (write_end_ != Instant::Max() &&
-      nghttp2_session_get_outbound_queue_size(session_) > kMaxQueued) {
-    return false;
-  }
+  skips_reads_ = MustNotRead();
+  if (skips_reads_) return false;
   char bytes[kRead];
   for (int i = 0; i < kReads; ++i) {
     PollResult<absl::StatusOr<size_t>> size =
@@ -233,10 +235,15 @@ void ServerSession::Receive(std::string_view bytes) {
                                 : std::move(callback_error_));
     return;
   }
-  if (!is_flooded_ || !status_.ok()) return;
+  EndFlood();
+}
+
+bool ServerSession::EndFlood() {
+  if (!is_flooded_ || !status_.ok()) return false;
   status_ = absl::InvalidArgumentError(
       "the client has sent too many frames of no use, such as PING");
   nghttp2_session_terminate_session(session_, NGHTTP2_ENHANCE_YOUR_CALM);
+  return true;
 }
 
 void ServerSession::PollWrites(Context& cx) {
@@ -255,34 +262,44 @@ void ServerSession::PollWrites(Context& cx) {
     if (out_.empty()) break;
     PollResult<absl::StatusOr<size_t>> written =
         io_->PollWrite(cx, out_.view());
-    if (written.IsPending()) {
-      if (write_end_ == Instant::Max()) {
-        write_end_ = Time() + options_->progress_timeout;
-        ArmTimer(write_end_);
-      }
-      return;
-    }
+    if (written.IsPending()) return BeginBlocked();
     if (!written->ok()) {
       Finish((*std::move(written)).status());
       return;
     }
     out_.Consume(**written);
     must_flush_ = true;
-    if (write_end_ != Instant::Max()) {
-      write_end_ = Instant::Max();
-      unblocked_ = Time();
-    }
+    EndBlocked();
   }
   if (must_flush_) {
     PollResult<absl::Status> flushed = io_->PollFlush(cx);
-    if (flushed.IsPending()) return;
+    // A stream with a buffer of its own takes bytes, and then waits here.
+    if (flushed.IsPending()) return BeginBlocked();
     if (!flushed->ok()) {
       Finish(*std::move(flushed));
       return;
     }
     must_flush_ = false;
+    EndBlocked();
   }
   if (streams_.empty()) out_.Shrink(kSmallBuffer);
+}
+
+void ServerSession::BeginBlocked() {
+  if (write_end_ != Instant::Max()) return;
+  write_end_ = Time() + options_->progress_timeout;
+  ArmTimer(write_end_);
+}
+
+void ServerSession::EndBlocked() {
+  if (write_end_ == Instant::Max()) return;
+  write_end_ = Instant::Max();
+  unblocked_ = Time();
+}
+
+bool ServerSession::MustNotRead() const {
+  return write_end_ != Instant::Max() &&
+         nghttp2_session_get_outbound_queue_size(session_) > kMaxQueued;
 }
 
 void ServerSession::NotifyTasks() {

@@ -124,8 +124,16 @@ class ServerSession {
   // until half of the window was read, which never happens if handlers leave
   // the other half unread.
   void OpenWindow();
+  // Ends the connection of a client that has sent too many frames of no use.
+  // Returns whether something must be written for that.
+  bool EndFlood();
   // Writes what nghttp2 has to send, as long as the connection takes it.
   void PollWrites(Context& cx);
+  // Start and stop the time in which the connection takes nothing.
+  void BeginBlocked();
+  void EndBlocked();
+  // Returns whether too much waits to be sent.
+  bool MustNotRead() const;
   // Starts the tasks of the requests in `begun_`.
   void StartRuns();
   // Wakes and aborts the tasks in the lists.
@@ -197,6 +205,7 @@ class ServerSession {
   bool has_shut_down_ = false;
   bool has_yielded_ = false;
   bool is_flooded_ = false;
+  bool skips_reads_ = false;  // `PollReads()` has read nothing, and not waited
   // The last request that is answered, according to the second GOAWAY.
   int32_t last_id_ = std::numeric_limits<int32_t>::max();
   absl::Status status_;
