@@ -236,9 +236,10 @@ Co<absl::Status> ServeSecured(L listener, Secure secure, H handler,
 //   DataLoss           the client closed the connection within a request
 //   Internal           the body of a response has failed
 template <class S, RequestHandler H>
-requires AsyncRead<S> && AsyncWrite<S> Co<absl::Status> ServeConnection(
-    S&& stream, H handler, ServerOptions options = ServerOptions(),
-    std::string peer = "") {
+  requires AsyncRead<S> && AsyncWrite<S>
+Co<absl::Status> ServeConnection(S&& stream, H handler,
+                                 ServerOptions options = ServerOptions(),
+                                 std::string peer = "") {
   return internal::ServeStream(ByteStream(std::forward<S>(stream)),
                                internal::MakeHandler(std::move(handler)),
                                std::move(options), std::move(peer));

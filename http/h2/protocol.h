@@ -36,7 +36,9 @@ namespace rouse::http::h2 {
 // connection are answered at once, on several threads, and in any order. A
 // handler therefore is called concurrently even by `ServeConnection()`. A
 // request that the client resets, and all requests of a connection that ends,
-// are aborted: the futures of their handlers are destroyed.
+// are aborted: the futures of their handlers are destroyed. `Serve()` waits for
+// this. The destructor of `ServeConnection()`'s future does not, because each
+// task destroys its own future.
 //
 // # Differences from HTTP/1.1
 //
