@@ -20,6 +20,7 @@ _TESTS = {
         "//future:co",
         "//future:yield",
         "//runtime",
+        "//runtime:handle",
         "//scheduler:join_set",
         "//testing/internal:stress_seed",
         "//testing/internal:stress_time",

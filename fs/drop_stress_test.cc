@@ -21,11 +21,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/base/fast_rand.h"
 #include "rouse/fs/backend.h"
@@ -36,6 +36,7 @@
 #include "rouse/fs/whole_file.h"
 #include "rouse/future/co.h"
 #include "rouse/future/yield.h"
+#include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/testing/internal/stress_seed.h"

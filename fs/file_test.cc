@@ -145,6 +145,7 @@ TEST_F(OpenFileTest, SizePermissionsAndMetadata) {
 
 TEST_F(OpenFileTest, LocksExcludeOtherOpenFiles) {
   const File file = Open();
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): is tested.
   const File copy = file;
   const File other = Open();
   EXPECT_THAT(Run(file.Lock()), IsOk());

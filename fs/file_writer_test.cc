@@ -106,7 +106,7 @@ TEST_F(FileWriterTest, AWriterThatWasNotFlushedLogsAnError) {
   ASSERT_THAT(Run(WriteAll(*writer, "text")), IsOk());
   log.StartCapturingLogs();
   FileWriter moved(*std::move(writer));
-  writer.reset();
+  writer.reset();  // NOLINT(bugprone-use-after-move): the optional
   {
     const FileWriter last(std::move(moved));
   }

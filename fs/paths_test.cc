@@ -8,11 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
@@ -121,6 +122,7 @@ TEST(Client, RefusesResponsesThatAreNotValid) {
   for (const std::string_view answer :
        {"HTTP/1.1 200 OK\nContent-Length: 0\n\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx",
+        // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n"
         "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n", "hello\r\n\r\n",

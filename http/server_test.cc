@@ -17,6 +17,7 @@
 #include "absl/status/status_matchers.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -179,6 +180,7 @@ TEST(ServeConnection, CancelsTheHandlerIfTheClientCloses) {
     std::optional<std::pair<DuplexStream, DuplexStream>> ends(Duplex(1000));
     const auto alive = std::make_shared<int>();
     const auto handler = [alive](Request) -> Co<Response> {
+      // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): is held.
       const std::shared_ptr<int> held = alive;
       co_await Sleep(absl::Hours(1));
       co_return Response::Text("late");

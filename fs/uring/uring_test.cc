@@ -29,6 +29,7 @@
 #include "rouse/fs/operation.h"
 #include "rouse/future/co.h"
 #include "rouse/future/many/join_all.h"
+#include "rouse/runtime/handle.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/testing/internal/failing_calls.h"
 

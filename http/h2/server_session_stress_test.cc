@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <random>
@@ -20,12 +21,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/future/gen.h"
 #include "rouse/future/or_return.h"
-#include "rouse/future/poll_fn.h"
 #include "rouse/future/yield.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h2/options.h"
@@ -36,7 +36,6 @@
 #include "rouse/http/server.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/duplex.h"
-#include "rouse/io/read.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"

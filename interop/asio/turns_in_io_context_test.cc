@@ -16,9 +16,9 @@
 #include "asio/io_context.hpp"
 #include "asio/local/connect_pair.hpp"
 #include "asio/local/stream_protocol.hpp"
-#include "asio/post.hpp"
+#include "asio/post.hpp"  // IWYU pragma: keep
 #include "asio/steady_timer.hpp"
-#include "asio/write.hpp"
+#include "asio/write.hpp"  // IWYU pragma: keep
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"

@@ -21,7 +21,7 @@
 #include "rouse/net/resolver/resolver.h"
 #include "rouse/net/socket_addr.h"
 #include "rouse/net/tcp/tcp_listener.h"
-#include "rouse/net/tcp/tcp_stream.h"
+#include "rouse/runtime/handle.h"
 #include "rouse/runtime/metrics.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/testing/internal/dns_server.h"

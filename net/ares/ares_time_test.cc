@@ -162,7 +162,7 @@ TEST_F(PausedAresResolverTest, AFloodOfWhatIsNoAnswerDoesNotStopTheTime) {
       return result.has_value();
     };
     auto first = PollFn(poll);
-    const bool ended_early = co_await std::move(first);
+    const bool ended_early = co_await first;
     EXPECT_FALSE(ended_early);
     char buffer[512];
     auto ask = flooder.RecvFrom(absl::MakeSpan(buffer));
@@ -176,7 +176,7 @@ TEST_F(PausedAresResolverTest, AFloodOfWhatIsNoAnswerDoesNotStopTheTime) {
     auto pass = Advance(absl::Seconds(6));
     co_await std::move(pass);
     auto second = PollFn(poll);
-    const bool ended = co_await std::move(second);
+    const bool ended = co_await second;
     EXPECT_TRUE(ended);
     if (ended) {
       EXPECT_THAT(*result, StatusIs(absl::StatusCode::kUnavailable));
