@@ -17,7 +17,6 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "rouse/future/co.h"
 #include "rouse/future/gen.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h2/options.h"

@@ -16,6 +16,7 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
