@@ -310,7 +310,7 @@ CLOSURES = {
     "//timer:timed_out": "timer 1, absl 73",
     "//timer:timeout": "base 14, waker 2, future 5, timer 14, absl 77",
     "//tls:connect_tls": "base 26, future 21, io 10, net 19, reactor 23, scheduler 14, timer 14, tls 5, waker 6, absl 117",
-    "//tls:tls": "base 6, waker 1, io 5, tls 4, absl 92",
+    "//tls:tls": "base 6, io 5, tls 4, waker 1, absl 92",
     "//tls:tls_version": "tls 1, absl 0",
     "//waker:atomic_waker": "base 5, waker 2, absl 2",
     "//waker:park": "waker 1, absl 29",
