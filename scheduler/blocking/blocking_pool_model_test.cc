@@ -63,6 +63,11 @@ class Count {
     const ThreadMutexLock lock(&mu_);
     while (count_ < count) changed_.Wait(&mu_);
   }
+  // Waits until `count` threads are here or have been here.
+  void Meet(int count) {
+    Add();
+    WaitFor(count);
+  }
   int now() {
     const ThreadMutexLock lock(&mu_);
     return count_;
@@ -94,32 +99,52 @@ absl::Status ResultOf(JoinHandle<void>& handle) {
   return handle.Poll(cx).value();
 }
 
-// P3. Tokio's first pool lost work that was spawned while its thread's time ran
-// out (#1560).
-MODEL_TEST(BlockingPool, WorkIsDoneIfAThreadTimesOutMeanwhile,
-           .mode = Mode::kBounded, .preemption_bound = 2,
-           .spurious_failures = 0) {
-  const BlockingPool::Owner pool = Pool(1);
+enum class Kind { kUsual, kShort };
+
+// Spawns a call that nobody joins.
+template <class F>
+void SpawnDetached(BlockingPool& pool, Kind kind, F call) {
+  (kind == Kind::kShort ? pool.SpawnShort(call) : pool.Spawn(call)).Detach();
+}
+
+// Spawns a call, and another after the first has run. Meanwhile, the time of
+// the first call's thread may run out.
+void CallAfterCall(size_t max_threads, Kind kind) {
+  const BlockingPool::Owner pool = Pool(max_threads);
   Count count;
   for (int i = 1; i <= 2; ++i) {
-    pool->Spawn([&count] { count.Add(); }).Detach();
+    SpawnDetached(*pool, kind, [&count] { count.Add(); });
     count.WaitFor(i);
   }
   pool->Shutdown();
   RequireEmpty(*pool);
 }
 
+// Two threads spawn a call each. The calls end if both run at once.
+void CallsOfTwoThreadsMeet(Kind here, Kind there) {
+  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
+  Count count;
+  auto meet = [&count] { count.Meet(2); };
+  Thread other([&] { SpawnDetached(*pool, there, meet); });
+  SpawnDetached(*pool, here, meet);
+  count.WaitFor(2);
+  other.Join();
+  pool->Shutdown();
+  RequireEmpty(*pool);
+}
+
+// P3. Tokio's first pool lost work that was spawned while its thread's time ran
+// out (#1560).
+MODEL_TEST(BlockingPool, WorkIsDoneIfAThreadTimesOutMeanwhile,
+           .mode = Mode::kBounded, .preemption_bound = 2,
+           .spurious_failures = 0) {
+  CallAfterCall(/*max_threads=*/1, Kind::kUsual);
+}
+
 MODEL_TEST(BlockingPool, ShortCallsAreDoneIfAThreadTimesOutMeanwhile,
            .mode = Mode::kBounded, .preemption_bound = 2,
            .spurious_failures = 0) {
-  const BlockingPool::Owner pool = Pool(2);
-  Count count;
-  for (int i = 1; i <= 2; ++i) {
-    pool->SpawnShort([&count] { count.Add(); }).Detach();
-    count.WaitFor(i);
-  }
-  pool->Shutdown();
-  RequireEmpty(*pool);
+  CallAfterCall(/*max_threads=*/2, Kind::kShort);
 }
 
 // The second call is in the queue when a thread takes the first, or comes while
@@ -128,18 +153,7 @@ MODEL_TEST(BlockingPool, ShortCallsAreDoneIfAThreadTimesOutMeanwhile,
 MODEL_TEST(BlockingPool, ShortCallsThatWaitForEachOtherEnd,
            .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
-  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
-  Count count;
-  auto meet = [&count] {
-    count.Add();
-    count.WaitFor(2);
-  };
-  Thread other([&] { pool->SpawnShort(meet).Detach(); });
-  pool->SpawnShort(meet).Detach();
-  count.WaitFor(2);
-  other.Join();
-  pool->Shutdown();
-  RequireEmpty(*pool);
+  CallsOfTwoThreadsMeet(Kind::kShort, Kind::kShort);
 }
 
 // Both threads sleep, or one is about to sleep.
@@ -149,10 +163,7 @@ MODEL_TEST(BlockingPool, ShortCallsThatMeetWakeEnoughThreads,
   const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
   Count count;
   for (int calls = 2; calls <= 4; calls += 2) {
-    auto meet = [&count, calls] {
-      count.Add();
-      count.WaitFor(calls);
-    };
+    auto meet = [&count, calls] { count.Meet(calls); };
     for (int i = 0; i < 2; ++i) pool->SpawnShort(meet).Detach();
     count.WaitFor(calls);
   }
@@ -165,35 +176,12 @@ MODEL_TEST(BlockingPool, ShortCallsThatMeetWakeEnoughThreads,
 MODEL_TEST(BlockingPool, AShortCallAndAUsualCallThatMeetEnd,
            .mode = Mode::kBounded, .preemption_bound = 1,
            .spurious_failures = 0) {
-  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
-  Count count;
-  auto meet = [&count] {
-    count.Add();
-    count.WaitFor(2);
-  };
-  Thread other([&] { pool->Spawn(meet).Detach(); });
-  pool->SpawnShort(meet).Detach();
-  count.WaitFor(2);
-  other.Join();
-  pool->Shutdown();
-  RequireEmpty(*pool);
+  CallsOfTwoThreadsMeet(Kind::kShort, Kind::kUsual);
 }
 
 MODEL_TEST(BlockingPool, CallsThatWaitForEachOtherEnd, .mode = Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
-  const BlockingPool::Owner pool = Pool(2, absl::InfiniteDuration());
-  Count count;
-  // A single call would wait forever.
-  auto meet = [&count] {
-    count.Add();
-    count.WaitFor(2);
-  };
-  Thread other([&] { pool->Spawn(meet).Detach(); });
-  pool->Spawn(meet).Detach();
-  count.WaitFor(2);
-  other.Join();
-  pool->Shutdown();
-  RequireEmpty(*pool);
+  CallsOfTwoThreadsMeet(Kind::kUsual, Kind::kUsual);
 }
 
 // A busy thread that returns to the queue does not make the pool forget a woken
@@ -236,10 +224,7 @@ MODEL_TEST(BlockingPool, WithoutALimitNoCallIsQueued, .mode = Mode::kBounded,
            .preemption_bound = 1, .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(1);
   Count count;
-  auto meet = [&count] {
-    count.Add();
-    count.WaitFor(2);
-  };
+  auto meet = [&count] { count.Meet(2); };
   pool->Spawn(meet).Detach();
   Thread other([&] { pool->LiftLimit(); });
   pool->Spawn(meet).Detach();
@@ -342,10 +327,7 @@ MODEL_TEST(BlockingPool, MandatoryCallsBehindShortCallsMeetInAShutdown,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(4);
   Count count;
-  auto meet = [&count] {
-    count.Add();
-    count.WaitFor(2);
-  };
+  auto meet = [&count] { count.Meet(2); };
   for (int i = 0; i < 2; ++i) pool->SpawnShort([] {}).Detach();
   for (int i = 0; i < 2; ++i) pool->SpawnMandatory(meet).Detach();
   pool->Shutdown();
@@ -360,10 +342,7 @@ MODEL_TEST(BlockingPool, MoreShortCallsThanOneThreadsShareMeet,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(3, absl::InfiniteDuration());
   Count count;
-  auto meet = [&count] {
-    count.Add();
-    count.WaitFor(3);
-  };
+  auto meet = [&count] { count.Meet(3); };
   for (int i = 0; i < 3; ++i) pool->SpawnShort(meet).Detach();
   count.WaitFor(3);
   pool->Shutdown();
