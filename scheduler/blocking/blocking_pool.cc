@@ -64,10 +64,10 @@ namespace rouse::scheduler {
 //   if the queue has work, and a thread could be woken or started, a thread is
 //   woken or starting. It will come to the queue, however long calls take.
 //
-// The exception is a failed start when the pool has no other thread. The work
-// is then taken out of the queue again.
-//
-// A failed allocation counts as a failed start of a thread.
+// The exceptions are failed starts. If the pool has no thread, the work is
+// taken out of the queue again. Otherwise the work waits for the busy threads,
+// which try no further start until a thread has ended, or has been started for
+// new work. A failed allocation counts as a failed start of a thread.
 //
 // Threads are started under the lock. This costs a few microseconds on the way
 // to the limit. In return, no thread can end before it is known how to join the
@@ -217,12 +217,8 @@ void BlockingPool::WakeSleeper() {
 }
 
 absl::Status BlockingPool::StartThread() {
-  start_failed_ = true;
-  ROUSE_TRY {
-    absl::Status started = TryStartThread();
-    if (started.ok()) start_failed_ = false;
-    return started;
-  }
+  start_failed_ = true;  // until the thread has started
+  ROUSE_TRY { return TryStartThread(); }
   ROUSE_CATCH_ALL { return out_of_memory_; }
 }
 
@@ -245,6 +241,7 @@ absl::Status BlockingPool::TryStartThread() {
         "); raise the limit of threads, or use fewer threads"));
   }
   std::move(unref).Cancel();
+  start_failed_ = false;
   ++threads_started_;
   ++serving_;
   ++starting_;

@@ -77,8 +77,8 @@ struct BlockingOptions {
   size_t thread_stack_size = 0;
 
   // Called on every thread, before the thread's first call and after its last
-  // call. Must not throw, and must not wait for a short call of another thread,
-  // which may wait for this thread.
+  // call. Must not throw, and must not wait for a short call that another
+  // thread has spawned, because that call may wait for this thread.
   std::function<void()> on_thread_start = {};
   std::function<void()> on_thread_stop = {};
 
@@ -147,20 +147,23 @@ class BlockingPool final : public task::Schedule {
     return Start(std::forward<F>(f), CallKind::kMandatory, where);
   }
 
-  // Like `Spawn()`, for a call that usually takes no longer than to wake a
-  // thread, such as a read of a file; a longer call is allowed. If calls
-  // already wait for a thread that is on its way to the queue, no other thread
-  // is woken or started, unless more than 8 calls wait for each such thread. A
-  // thread takes the waiting calls one after another.
+  // Calls `f`, once, on a thread that takes waiting calls one after another.
+  // For a call that usually takes no longer than to wake a thread, such as a
+  // read of a file; a longer call is allowed. The result, the effects of
+  // `Abort()` and of dropping the handle, the errors and the allocation are
+  // those of `Spawn()`.
   //
-  // A call that takes long does not keep other calls waiting, unless the limit
-  // is reached or no thread can be started: a thread that takes a call first
-  // calls another thread if too few are on their way for the calls that still
-  // wait. If many short calls are spawned together and all of
-  // them hang, each eighth of the calls that still wait begins one wake-up of a
-  // thread after the eighth before: the last of 64 begins after some 24
-  // wake-ups, or starts if no thread sleeps. A usual or mandatory call behind
-  // them in the queue waits like them.
+  // Saves wake-ups: while threads are on their way to the queue, another thread
+  // is woken, or started if none sleeps, only if more than 8 calls wait for
+  // each of those threads. If a thread of this pool spawns the call, and may
+  // therefore wait for it, a thread is called as in `Spawn()`.
+  //
+  // A call that takes long keeps no other call waiting, unless the limit is
+  // reached or no thread can be started: a thread that takes a call first calls
+  // the next thread, by the same rule. If many short calls are spawned together
+  // and all of them hang, the threads are called one after another: the last of
+  // 64 calls begins after some 21 wake-ups, or starts of threads. A usual or
+  // mandatory call behind them in the queue waits as long.
   template <class F>
     requires BlockingCallable<std::decay_t<F>>
   auto SpawnShort(
@@ -235,6 +238,7 @@ class BlockingPool final : public task::Schedule {
   // How many short calls may wait for each thread that is woken or starting. A
   // larger number saves wake-ups, and delays calls behind calls that hang.
 #ifdef ROUSE_MODEL
+  // A model has few calls.
   static constexpr size_t kShortCallsPerThread = 2;
 #else
   static constexpr size_t kShortCallsPerThread = 8;
@@ -320,7 +324,8 @@ class BlockingPool final : public task::Schedule {
   size_t woken_ ABSL_GUARDED_BY(mu_) = 0;
   size_t starting_ ABSL_GUARDED_BY(mu_) = 0;
   size_t sleeping_ ABSL_GUARDED_BY(mu_) = 0;
-  // True if the last start of a thread failed, and no thread has ended since.
+  // True if the last start of a thread failed, and no thread has ended since: a
+  // thread that takes a call does not try to start another.
   bool start_failed_ ABSL_GUARDED_BY(mu_) = false;
   IntrusiveList<Sleeper> sleepers_ ABSL_GUARDED_BY(mu_);
 
