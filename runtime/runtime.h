@@ -142,8 +142,8 @@ class Runtime {
   // called `Turn()`, or is in `BlockOn()` at the first call; and the caller is
   // not inside a task or a `BlockOn()`. A violation is a `Panic()`. If an
   // exception shuts the runtime down (see `Builder::OnUnhandledException()`),
-  // the call ends with a `Panic()`, too. If a waker throws, so does the call,
-  // and the loop can continue with another call.
+  // the call ends with a `Panic()`, too. If a waker throws, so does the call;
+  // `fd()` is then readable, and the loop can continue with another call.
   //
   // Costs a system call, which takes the events.
   absl::Duration Turn();
