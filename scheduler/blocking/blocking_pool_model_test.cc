@@ -321,15 +321,21 @@ MODEL_TEST(BlockingPool, AShutdownRacesWithShortCalls, .mode = Mode::kBounded,
   RequireEmpty(*pool);
 }
 
-// Mandatory calls that wait for each other, behind short calls.
+// Mandatory calls that wait for each other, behind short calls that wait for
+// them. The shutdown calls the threads that the mandatory calls lack.
 MODEL_TEST(BlockingPool, MandatoryCallsBehindShortCallsMeetInAShutdown,
            .mode = Mode::kBounded, .preemption_bound = 0,
            .spurious_failures = 0) {
   const BlockingPool::Owner pool = Pool(4);
-  Count count;
+  Count begun, count;
+  auto hang = [&] {
+    begun.Add();
+    count.WaitFor(2);
+  };
   auto meet = [&count] { count.Meet(2); };
-  for (int i = 0; i < 2; ++i) pool->SpawnShort([] {}).Detach();
+  for (int i = 0; i < 2; ++i) pool->SpawnShort(hang).Detach();
   for (int i = 0; i < 2; ++i) pool->SpawnMandatory(meet).Detach();
+  begun.WaitFor(1);
   pool->Shutdown();
   Require(count.now() == 2);
   RequireEmpty(*pool);
