@@ -82,7 +82,7 @@ constexpr Kind kKinds[] = {
     {AF_VSOCK, SOCK_STREAM, "a vsock", "VsockStream or VsockListener"},
 };
 
-// Returns the kind, or null if there is no type for such a socket.
+// Returns the kind, or null if Rouse has no type for such sockets.
 const Kind* FindKind(int family, int type) {
   if (family == AF_INET6) family = AF_INET;
   for (const Kind& kind : kKinds) {
@@ -91,17 +91,12 @@ const Kind* FindKind(int family, int type) {
   return nullptr;
 }
 
-// Returns the kind of a socket. A stream socket of IPv4 or IPv6 is not always a
-// TCP socket: with SCTP, for example, a read may also stop before the end of
-// the data that has arrived.
-absl::StatusOr<const Kind*> KindOf(int fd, int family, int type) {
-  const Kind* const kind = FindKind(family, type);
-  if (kind != FindKind(AF_INET, SOCK_STREAM)) return kind;
-  const absl::StatusOr<int> protocol =
-      GetOption(fd, SocketOption{SOL_SOCKET, SO_PROTOCOL, "SO_PROTOCOL"});
-  if (!protocol.ok()) return protocol.status();
-  const bool is_tcp = *protocol == IPPROTO_TCP || *protocol == kMultipathTcp;
-  return is_tcp ? kind : nullptr;
+// Returns whether a protocol is not the one that the kind assumes. A stream
+// socket of IPv4 or IPv6 is not always a TCP socket: with SCTP, for example, a
+// read may also stop before the end of the data that has arrived.
+bool HasOtherProtocol(const Kind& kind, int protocol) {
+  return kind.family == AF_INET && kind.type == SOCK_STREAM &&
+         protocol != IPPROTO_TCP && protocol != kMultipathTcp;
 }
 
 absl::Status CheckKind(int fd, const Kind& wanted) {
@@ -110,17 +105,19 @@ absl::Status CheckKind(int fd, const Kind& wanted) {
   const absl::StatusOr<int> type =
       GetOption(fd, SocketOption{SOL_SOCKET, SO_TYPE, "SO_TYPE"});
   if (!type.ok()) return type.status();
-  const absl::StatusOr<const Kind*> kind = KindOf(fd, *family, *type);
-  if (!kind.ok()) return kind.status();
-  if (*kind == &wanted) return absl::OkStatus();
-  if (*kind == nullptr) {
+  const absl::StatusOr<int> protocol =
+      GetOption(fd, SocketOption{SOL_SOCKET, SO_PROTOCOL, "SO_PROTOCOL"});
+  if (!protocol.ok()) return protocol.status();
+  const Kind* const kind = FindKind(*family, *type);
+  if (kind == nullptr || HasOtherProtocol(*kind, *protocol)) {
     return absl::InvalidArgumentError(
         absl::StrCat("the descriptor is a socket of family ", *family,
                      " and type ", *type, ", not ", wanted.name));
   }
+  if (kind == &wanted) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("the descriptor is ", (*kind)->name, ", not ", wanted.name,
-                   "; use ", (*kind)->use));
+      absl::StrCat("the descriptor is ", kind->name, ", not ", wanted.name,
+                   "; use ", kind->use));
 }
 
 // Returns whether an error of socket(2) means that the system has no Multipath
