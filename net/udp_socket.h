@@ -128,8 +128,8 @@ class UdpSocket : public internal::DatagramBase<UdpSocket, SocketAddr>,
       const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a datagram socket of IPv4 or IPv6 and makes the socket
-  // non-blocking. On failure closes `fd`. Returns InvalidArgument if `fd` is a
-  // socket of another kind, such as a Unix socket.
+  // non-blocking. On failure closes `fd`. Returns InvalidArgument if `fd` is
+  // not a UDP socket; FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<UdpSocket> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -69,8 +69,8 @@ class TcpListener
       const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a listening TCP socket and makes the socket non-blocking. On
-  // failure closes `fd`. Returns InvalidArgument if `fd` is a socket of another
-  // kind, such as a Unix socket.
+  // failure closes `fd`. Returns InvalidArgument if `fd` is not a TCP socket;
+  // FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<TcpListener> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -58,8 +58,8 @@ class TcpSocket : public TcpOptions<TcpSocket> {
   static absl::StatusOr<TcpSocket> OpenMultipath(const SocketAddr& addr);
 
   // Takes over a TCP socket and makes the socket non-blocking. On failure
-  // closes `fd`. Returns InvalidArgument if `fd` is a socket of another kind,
-  // such as a Unix socket.
+  // closes `fd`. Returns InvalidArgument if `fd` is not a TCP socket;
+  // FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<TcpSocket> FromFd(OwnedFd fd);
 
   TcpSocket(TcpSocket&&) = default;

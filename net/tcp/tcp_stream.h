@@ -106,8 +106,8 @@ class TcpStream : public internal::StreamBase<TcpStream, SocketAddr>,
                                reactor::Handle handle = reactor::Handle());
 
   // Takes over a connected TCP socket and makes the socket non-blocking. On
-  // failure closes `fd`. Returns InvalidArgument if `fd` is a socket of another
-  // kind, such as a Unix socket.
+  // failure closes `fd`. Returns InvalidArgument if `fd` is not a TCP socket;
+  // FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<TcpStream> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

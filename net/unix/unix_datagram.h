@@ -76,8 +76,8 @@ class UnixDatagram : public internal::DatagramBase<UnixDatagram, UnixAddr> {
       const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a datagram socket and makes the socket non-blocking. On failure
-  // closes `fd`. Returns InvalidArgument if `fd` is a socket of another kind,
-  // such as a UDP socket.
+  // closes `fd`. Returns InvalidArgument if `fd` is not a Unix datagram socket;
+  // FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<UnixDatagram> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

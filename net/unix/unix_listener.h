@@ -55,8 +55,8 @@ class UnixListener
       const UnixAddr& addr, const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a listening stream socket and makes the socket non-blocking. On
-  // failure closes `fd`. Returns InvalidArgument if `fd` is a socket of another
-  // kind, such as a TCP socket.
+  // failure closes `fd`. Returns InvalidArgument if `fd` is not a Unix stream
+  // socket; FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<UnixListener> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -123,7 +123,8 @@ class UnixSeqpacket
       const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a connected socket and makes the socket non-blocking. On failure
-  // closes `fd`. Returns InvalidArgument if `fd` is a socket of another kind.
+  // closes `fd`. Returns InvalidArgument if `fd` is not a Unix seqpacket
+  // socket; FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<UnixSeqpacket> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -48,7 +48,8 @@ class UnixSeqpacketListener
       const UnixAddr& addr, const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a listening socket and makes the socket non-blocking. On failure
-  // closes `fd`. Returns InvalidArgument if `fd` is a socket of another kind.
+  // closes `fd`. Returns InvalidArgument if `fd` is not a Unix seqpacket
+  // socket; FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<UnixSeqpacketListener> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

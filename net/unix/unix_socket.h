@@ -48,7 +48,8 @@ class UnixSocket {
   static absl::StatusOr<UnixSocket> Open();
 
   // Takes over a stream socket and makes the socket non-blocking. On failure
-  // closes `fd`. Returns InvalidArgument if `fd` is a socket of another kind.
+  // closes `fd`. Returns InvalidArgument if `fd` is not a Unix stream socket;
+  // FailedPrecondition if `fd` is not an open descriptor.
   static absl::StatusOr<UnixSocket> FromFd(OwnedFd fd);
 
   UnixSocket(UnixSocket&&) = default;

@@ -55,8 +55,9 @@ class VsockListener
       const VsockAddr& addr, const reactor::Handle& handle = reactor::Handle());
 
   // Takes over a listening stream socket of this family, and makes the socket
-  // non-blocking. On failure closes `fd`. Returns InvalidArgument if `fd` is a
-  // socket of another kind.
+  // non-blocking. On failure closes `fd`. Returns InvalidArgument if `fd` is
+  // not a stream socket of this family; FailedPrecondition if `fd` is not an
+  // open descriptor.
   static absl::StatusOr<VsockListener> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 

@@ -59,8 +59,9 @@ class VsockStream : public internal::StreamBase<VsockStream, VsockAddr> {
                                reactor::Handle handle = reactor::Handle());
 
   // Takes over a connected stream socket of this family, and makes the socket
-  // non-blocking. On failure closes `fd`. Returns InvalidArgument if `fd` is a
-  // socket of another kind.
+  // non-blocking. On failure closes `fd`. Returns InvalidArgument if `fd` is
+  // not a stream socket of this family; FailedPrecondition if `fd` is not an
+  // open descriptor.
   static absl::StatusOr<VsockStream> FromFd(
       OwnedFd fd, const reactor::Handle& handle = reactor::Handle());
 
