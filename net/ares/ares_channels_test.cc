@@ -4,10 +4,8 @@
 #include "rouse/net/ares/ares_channels.h"
 
 #include <ares.h>
-#include <dirent.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -25,6 +23,7 @@
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
 #include "rouse/future/poll_fn.h"
+#include "rouse/net/ares/ares_fixture.h"
 #include "rouse/net/ares/ares_lookup.h"
 #include "rouse/net/ares/ares_options.h"
 #include "rouse/net/ares/ares_resolver.h"
@@ -33,6 +32,7 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/internal/dns_server.h"
+#include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/testing/paused_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -45,28 +45,7 @@ using ::absl_testing::IsOkAndHolds;
 using ::absl_testing::StatusIs;
 using ::testing::ElementsAre;
 
-constexpr int kServerFailure = 2;
-constexpr int kNameError = 3;
-
-DnsAnswer Found() { return DnsAnswer({SocketAddr::IPv4({192, 0, 2, 1}, 0)}); }
-
-AresOptions Options(std::vector<SocketAddr> servers) {
-  AresOptions options;
-  options.servers = std::move(servers);
-  options.search.emplace();
-  options.use_hosts_file = false;
-  options.timeout = absl::Hours(1);
-  return options;
-}
-
-// Returns the number of open descriptors of this process.
-size_t CountDescriptors() {
-  DIR* const dir = opendir("/proc/self/fd");
-  size_t count = 0;
-  while (readdir(dir) != nullptr) ++count;
-  closedir(dir);
-  return count;
-}
+DnsAnswer Found() { return DnsAnswer({Addr("192.0.2.1:0")}); }
 
 class AresChannelsTest : public ::testing::Test {
  protected:
@@ -121,20 +100,19 @@ TEST_F(AresChannelsTest, AKeptChannelHasNoDescriptor) {
   Make(Options({server.addr()}));
   // The runtime opens its descriptors before.
   EXPECT_THAT(Lookup(), IsOk());
-  const size_t descriptors = CountDescriptors();
+  const size_t descriptors = reactor::CountOpenFds();
   for (int i = 0; i < 3 * AresChannels::kMaxLookups; ++i) {
     ASSERT_THAT(Lookup(), IsOk());
-    ASSERT_EQ(CountDescriptors(), descriptors);
+    ASSERT_EQ(reactor::CountOpenFds(), descriptors);
   }
 }
 
 TEST_F(AresChannelsTest, AKeptChannelHasNoDescriptorAfterATcpAnswer) {
   const DnsServer server([](const DnsQuestion&) {
-    return DnsAnswer(
-        std::vector<SocketAddr>(200, SocketAddr::IPv4({192, 0, 2, 1}, 0)));
+    return DnsAnswer(std::vector<SocketAddr>(200, Addr("192.0.2.1:0")));
   });
   Make(Options({server.addr()}));
-  const size_t descriptors = CountDescriptors();
+  const size_t descriptors = reactor::CountOpenFds();
   for (size_t i = 1; i <= 10; ++i) {
     ASSERT_THAT(Lookup(), IsOk());
     EXPECT_EQ(channels_->idle(), 1u);
@@ -142,7 +120,7 @@ TEST_F(AresChannelsTest, AKeptChannelHasNoDescriptorAfterATcpAnswer) {
     EXPECT_EQ(server.questions().size(), 3 * i);
   }
   // The server closes its ends of the connections later.
-  while (CountDescriptors() > descriptors) std::this_thread::yield();
+  while (reactor::CountOpenFds() > descriptors) std::this_thread::yield();
 }
 
 TEST_F(AresChannelsTest, AChannelServesABoundedNumberOfLookups) {
@@ -195,12 +173,8 @@ TEST_F(AresChannelsTest, ALookupThatSawAFailureDestroysItsChannel) {
 }
 
 TEST_F(AresChannelsTest, AServerThatCannotBeReachedDestroysTheChannel) {
-  const SocketAddr closed = [] {
-    const DnsServer server([](const DnsQuestion&) { return Found(); });
-    return server.addr();
-  }();
   const DnsServer server([](const DnsQuestion&) { return Found(); });
-  Make(Options({closed, server.addr()}));
+  Make(Options({ClosedPort(), server.addr()}));
   EXPECT_THAT(Lookup(), IsOk());
   EXPECT_EQ(channels_->idle(), 0u);
 }
@@ -211,7 +185,7 @@ TEST_F(AresChannelsTest, ACancelledLookupDestroysItsChannel) {
   });
   Make(Options({server.addr()}));
   EXPECT_THAT(Lookup(), IsOk());
-  const size_t descriptors = CountDescriptors();
+  const size_t descriptors = reactor::CountOpenFds();
   {
     auto lookup = Begin("silent.test");
     auto poll = [&lookup](Context& cx) -> PollResult<bool> {
@@ -219,10 +193,10 @@ TEST_F(AresChannelsTest, ACancelledLookupDestroysItsChannel) {
     };
     EXPECT_TRUE(runtime_.BlockOn(PollFn(poll)));
     EXPECT_EQ(channels_->idle(), 0u);
-    EXPECT_GT(CountDescriptors(), descriptors);
+    EXPECT_GT(reactor::CountOpenFds(), descriptors);
   }
   EXPECT_EQ(channels_->idle(), 0u);
-  EXPECT_EQ(CountDescriptors(), descriptors);
+  EXPECT_EQ(reactor::CountOpenFds(), descriptors);
 }
 
 TEST_F(AresChannelsTest, ALookupThatTimesOutDestroysItsChannel) {
@@ -289,9 +263,8 @@ TEST_F(AresChannelsTest, CopiesOfAResolverWorkAfterTheOriginal) {
   const AresResolver moved(std::move(original));
   for (const AresResolver* resolver :
        {&moved, static_cast<const AresResolver*>(&original)}) {
-    EXPECT_THAT(
-        runtime_.BlockOn(resolver->Lookup("db.test", 80)),
-        IsOkAndHolds(ElementsAre(SocketAddr::IPv4({192, 0, 2, 1}, 80))));
+    EXPECT_THAT(runtime_.BlockOn(resolver->Lookup("db.test", 80)),
+                IsOkAndHolds(ElementsAre(Addr("192.0.2.1:80"))));
   }
 }
 
@@ -311,13 +284,8 @@ Co<int> LookUpMany(std::shared_ptr<AresChannels> channels, int id, int count) {
 // Channels go from one worker to another.
 TEST(AresChannels, ManyTasksShareTheChannels) {
   const DnsServer server([](const DnsQuestion&) { return Found(); });
-  const auto channels = std::make_shared<AresChannels>([&server] {
-    AresOptions options = Options({server.addr()});
-    // The socket of the server drops queries when its buffer is full.
-    options.timeout = absl::Milliseconds(250);
-    options.attempts = 10;
-    return options;
-  }());
+  const auto channels =
+      std::make_shared<AresChannels>(OptionsForMany(server.addr()));
   Runtime runtime = Builder::MultiThread().WorkerThreads(2).Build().value();
   constexpr int kTasks = 20;
   constexpr int kLookups = 50;

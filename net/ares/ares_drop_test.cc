@@ -19,7 +19,6 @@
 #include "gtest/gtest.h"
 #include "rouse/future/poll_fn.h"
 #include "rouse/net/ares/ares_fixture.h"
-#include "rouse/net/ares/ares_options.h"
 #include "rouse/net/ares/ares_resolver.h"
 #include "rouse/net/resolver/resolver.h"
 #include "rouse/runtime/metrics.h"
@@ -167,13 +166,7 @@ bool RaiseLimitOfDescriptors() {
 TEST(AresResolver, AThousandLookupsAtOnceTakeNoThread) {
   if (!RaiseLimitOfDescriptors()) GTEST_SKIP() << "too few descriptors";
   const DnsServer server(AnswerBoth);
-  const AresResolver resolver([&server] {
-    AresOptions options = Options({server.addr()});
-    // The socket of the server drops queries when its buffer is full.
-    options.timeout = absl::Milliseconds(250);
-    options.attempts = 10;
-    return options;
-  }());
+  const AresResolver resolver(OptionsForMany(server.addr()));
   Runtime runtime = Builder::MultiThread().WorkerThreads(2).Build().value();
   std::vector<JoinHandle<Resolver::Result>> lookups;
   for (int i = 0; i < 1000; ++i) {

@@ -65,6 +65,15 @@ inline AresOptions Options(std::vector<SocketAddr> servers) {
   return options;
 }
 
+// Returns options for a test with more queries at once than the socket of a
+// `DnsServer` has room for: lost queries are soon repeated.
+inline AresOptions OptionsForMany(const SocketAddr& server) {
+  AresOptions options = Options({server});
+  options.timeout = absl::Milliseconds(250);
+  options.attempts = 10;
+  return options;
+}
+
 // Returns an address of this machine at which no socket receives.
 inline SocketAddr ClosedPort() {
   std::optional<DnsServer> server(std::in_place, AnswerBoth);
