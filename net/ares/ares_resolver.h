@@ -6,7 +6,8 @@
 // -----------------------------------------------------------------------------
 //
 // An `AresResolver` asks name servers from the task that needs the name, with
-// the library c-ares. A lookup takes no thread, and dropping it ends it:
+// the library c-ares. A lookup takes no thread, and ends when its future is
+// destroyed:
 //
 //   const rouse::AresResolver resolver;
 //   rouse::TcpStream stream = co_await rouse::OrReturn(
@@ -38,19 +39,31 @@ class AresChannels;
 // The addresses are sorted as RFC 6724 says. If one of the two queries fails
 // and the other finds addresses, the lookup returns these.
 //
-// Each lookup has a channel of c-ares and sockets of its own, because a channel
-// cannot end a single query of several. The sockets are closed at the end of
-// the lookup, so each lookup has source ports that no attacker can guess. When
-// a lookup has found addresses without any failure, its channel is kept for a
-// later lookup; copies of a resolver share these channels. A lookup uses no
-// channel that was made before /etc/resolv.conf or /etc/nsswitch.conf changed,
-// as far as the file's inode, size and times show a change.
+// A lookup under way has a channel of c-ares and sockets of its own, because a
+// channel cannot end a single query of several. The sockets are closed at the
+// end of the lookup, so each lookup has source ports that no attacker can
+// guess. When a lookup has found addresses without any failure, the resolver
+// keeps the channel for a later lookup.
+//
+// # Copies
+//
+// Copies of a resolver share the kept channels, and the last copy frees the
+// channels. Lookups are thread-safe even through different copies. Assigning to
+// a copy is not thread-safe with other uses of the same copy.
+//
+// # Changes of the system's files
+//
+// A change of /etc/resolv.conf or /etc/nsswitch.conf takes effect for attempts
+// (see `AresOptions::attempts`) that begin after the change: such an attempt
+// makes a new channel, and destroys kept channels that are older. An attempt
+// under way goes on with the old contents. A change is noticed by the file's
+// inode, size and times; docs/guide/names.md describes the exceptions.
 //
 // # Cancellation
 //
-// Destroying the future ends the lookup: its sockets are closed, its memory is
-// freed, and an answer that comes later reaches nobody. No thread and no other
-// task takes part in a lookup.
+// Destroying the future ends the lookup: the sockets are closed, the memory is
+// freed, and the system discards an answer that comes later. No thread and no
+// other task takes part in a lookup.
 //
 // # Errors
 //
@@ -67,16 +80,17 @@ class AresChannels;
 //
 // # Cost
 //
-// A lookup takes some 32,000 instructions with a kept channel and 135,000 with
-// a new one, and some 80 or 110 us of processor time (c-ares 1.18, the machine
-// of docs/guide/names.md). At the start of each lookup c-ares reads /etc/hosts,
-// and for a new channel three more small files, with blocking calls. A lookup
-// under way has a socket for each name server that was asked, and 76 KB of
-// memory, most of it for tables of c-ares.
+// With c-ares 1.18, a lookup takes some 32,000 instructions outside the kernel
+// with a kept channel, and 135,000 with a new one; docs/guide/names.md has the
+// times. Each attempt calls stat(2) at most twice and reads /etc/hosts, and a
+// new channel reads three more small files, all with blocking calls in the
+// task. A lookup under way has a socket for each name server that was asked,
+// and 76 KB of memory, most of it for tables of c-ares.
 //
-// A resolver keeps at most 8 channels, without sockets, until the resolver and
-// its copies are destroyed: 75 KB for each lookup that was under way at once,
-// and at most 600 KB. A channel serves at most 100 lookups.
+// A resolver and its copies keep at most 8 channels, without sockets: 75 KB for
+// each lookup that was under way at once, and at most 600 KB. A channel serves
+// at most 100 lookups. At the beginning and at the end, a lookup holds a lock
+// of the kept channels for a few instructions.
 class AresResolver : public Resolver {
  public:
   explicit AresResolver(AresOptions options = {});
