@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/notification.h"
@@ -28,7 +27,6 @@
 #include "rouse/testing/internal/dns_server.h"
 #include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/testing/paused_time.h"
-#include "rouse/timer/timeout.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -37,7 +35,6 @@ namespace {
 
 using ::absl_testing::IsOk;
 using ::absl_testing::IsOkAndHolds;
-using ::absl_testing::StatusIs;
 using ::testing::SizeIs;
 
 TEST_F(AresResolverTest, PollingAFinishedLookupPanics) {
@@ -142,16 +139,6 @@ TEST_F(AresResolverTest, CanBeDroppedAfterAFailedServer) {
   const DnsServer server(AnswerBoth);
   DropAtEveryPoll(runtime_,
                   AresResolver(Options({failed.addr(), server.addr()})));
-}
-
-TEST_F(AresResolverTest, ATimeoutEndsALookup) {
-  const DnsServer server(NeverAnswer);
-  const AresResolver resolver(Options({server.addr()}));
-  const size_t descriptors = reactor::CountOpenFds();
-  auto lookup = Timeout(absl::Milliseconds(20), resolver.Lookup("a.test", 80));
-  EXPECT_THAT(runtime_.BlockOn(std::move(lookup)),
-              StatusIs(absl::StatusCode::kDeadlineExceeded));
-  EXPECT_EQ(reactor::CountOpenFds(), descriptors);
 }
 
 // Lets this process open as many descriptors as the system permits. Returns

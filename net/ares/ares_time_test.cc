@@ -32,6 +32,7 @@
 #include "rouse/testing/internal/dns_server.h"
 #include "rouse/testing/internal/fd_fixture.h"
 #include "rouse/testing/paused_time.h"
+#include "rouse/timer/timeout.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -183,6 +184,20 @@ TEST_F(PausedAresResolverTest, AFloodOfWhatIsNoAnswerDoesNotStopTheTime) {
     }
   };
   runtime_.BlockOn(test);
+}
+
+TEST_F(PausedAresResolverTest, ATimeoutEndsALookup) {
+  const DnsServer server(NeverAnswer);
+  const AresResolver resolver(Options({server.addr()}));
+  const size_t descriptors = reactor::CountOpenFds();
+  JoinHandle<Resolver::Result> lookup =
+      runtime_.Spawn(Timeout(absl::Seconds(1), resolver.Lookup("a.test", 80)));
+  Pass(absl::Milliseconds(900));
+  EXPECT_FALSE(lookup.IsFinished());
+  Pass(absl::Milliseconds(200));
+  EXPECT_THAT(runtime_.BlockOn(std::move(lookup)),
+              StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_EQ(reactor::CountOpenFds(), descriptors);
 }
 
 TEST_F(PausedAresResolverTest, CanBeDroppedInEveryAttempt) {
