@@ -49,14 +49,26 @@ using ::absl_testing::IsOkAndHolds;
 using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
 
-TEST(ClientAndServer, TalkOverTcp) {
-  absl::StatusOr<Runtime> runtime =
-      Builder::MultiThread().WorkerThreads(2).Build();
-  const auto run = []() -> Co<absl::Status> {
+// Listens, and runs `body` in `runtime` with the listener and its URL.
+template <class F>
+void WithListener(Runtime runtime, const F& body) {
+  const auto run = [&body]() -> Co<absl::Status> {
     TcpListener listener =
         co_await OrReturn(TcpListener::Bind(SocketAddr::Localhost(0)));
-    const std::string url =
-        absl::StrCat("http://", co_await OrReturn(listener.local_addr()), "/x");
+    std::string url =
+        absl::StrCat("http://", co_await OrReturn(listener.local_addr()), "/");
+    co_await body(std::move(listener), std::move(url));
+    co_return absl::OkStatus();
+  };
+  EXPECT_THAT(runtime.BlockOn(run), IsOk());
+}
+template <class F>
+void WithListener(const F& body) {
+  WithListener(Builder::CurrentThread().Build().value(), body);
+}
+
+TEST(ClientAndServer, TalkOverTcp) {
+  const auto test = [](TcpListener listener, std::string url) -> Co<> {
     ServerOptions options;
     JoinHandle<absl::Status> serving =
         Spawn(Serve(std::move(listener), &EchoWithHost, options));
@@ -70,9 +82,8 @@ TEST(ClientAndServer, TalkOverTcp) {
     options.stop.Cancel();
     const absl::Status served = co_await serving;
     EXPECT_THAT(served, IsOk());
-    co_return absl::OkStatus();
   };
-  EXPECT_THAT(runtime->BlockOn(run), IsOk());
+  WithListener(Builder::MultiThread().WorkerThreads(2).Build().value(), test);
 }
 
 // Reads `body` until it ends, or until the response was sent.
@@ -90,13 +101,7 @@ Co<> ReadOn(Body body) {
 
 // Other threads read the bodies while the connection goes on.
 TEST(ClientAndServer, ReadBodiesInOtherTasks) {
-  absl::StatusOr<Runtime> runtime =
-      Builder::MultiThread().WorkerThreads(3).Build();
-  const auto run = []() -> Co<absl::Status> {
-    TcpListener listener =
-        co_await OrReturn(TcpListener::Bind(SocketAddr::Localhost(0)));
-    const std::string url =
-        absl::StrCat("http://", co_await OrReturn(listener.local_addr()), "/");
+  const auto test = [](TcpListener listener, std::string url) -> Co<> {
     const auto handler = [](Request request) {
       Spawn(ReadOn(std::move(request.body))).Detach();
       return Response::Text("fine");
@@ -106,26 +111,22 @@ TEST(ClientAndServer, ReadBodiesInOtherTasks) {
         Spawn(Serve(std::move(listener), handler, options));
     const Client client;
     for (int i = 0; i < 200; ++i) {
-      Request request = co_await OrReturn(Request::To("POST", url));
-      request.body = std::string(5000, 'x');
-      Response response = co_await OrReturn(client.Send(std::move(request)));
-      EXPECT_EQ(response.status, 200);
-      EXPECT_THAT(co_await response.body.ReadAll(100), IsOkAndHolds("fine"));
+      absl::StatusOr<Request> request = Request::To("POST", url);
+      request->body = std::string(5000, 'x');
+      absl::StatusOr<Response> response =
+          co_await client.Send(*std::move(request));
+      EXPECT_THAT(response, IsOk());
+      EXPECT_EQ(response->status, 200);
+      EXPECT_THAT(co_await response->body.ReadAll(100), IsOkAndHolds("fine"));
     }
     options.stop.Cancel();
     EXPECT_THAT(co_await serving, IsOk());
-    co_return absl::OkStatus();
   };
-  EXPECT_THAT(runtime->BlockOn(run), IsOk());
+  WithListener(Builder::MultiThread().WorkerThreads(3).Build().value(), test);
 }
 
 TEST(Serve, ClosesWhatHasNotEndedInTime) {
-  Runtime runtime = PausedRuntime();
-  const auto run = []() -> Co<absl::Status> {
-    TcpListener listener =
-        co_await OrReturn(TcpListener::Bind(SocketAddr::Localhost(0)));
-    const std::string url =
-        absl::StrCat("http://", co_await OrReturn(listener.local_addr()), "/");
+  const auto test = [](TcpListener listener, std::string url) -> Co<> {
     ServerOptions options;
     options.drain_timeout = absl::Seconds(3);
     const auto never = [](Request) -> Co<Response> {
@@ -145,24 +146,8 @@ TEST(Serve, ClosesWhatHasNotEndedInTime) {
     EXPECT_THAT(co_await serving, StatusIs(absl::StatusCode::kDeadlineExceeded,
                                            HasSubstr("1 connections")));
     EXPECT_THAT(*co_await fetching, HasSubstr("UNAVAILABLE"));
-    co_return absl::OkStatus();
   };
-  EXPECT_THAT(runtime.BlockOn(run), IsOk());
-}
-
-// Listens, and runs `body` with the listener and its URL.
-template <class F>
-void WithListener(const F& body) {
-  absl::StatusOr<Runtime> runtime = Builder::CurrentThread().Build();
-  const auto run = [&body]() -> Co<absl::Status> {
-    TcpListener listener =
-        co_await OrReturn(TcpListener::Bind(SocketAddr::Localhost(0)));
-    std::string url =
-        absl::StrCat("http://", co_await OrReturn(listener.local_addr()), "/");
-    co_await body(std::move(listener), std::move(url));
-    co_return absl::OkStatus();
-  };
-  EXPECT_THAT(runtime->BlockOn(run), IsOk());
+  WithListener(PausedRuntime(), test);
 }
 
 TEST(Serve, CallsAFunctionForEachConnectionFirst) {
