@@ -61,25 +61,26 @@ class TlsHandshake;
 //
 // # Writing
 //
-// The rule: a task that has written its last byte for now must call `Flush()`,
-// unless the same task reads next. (A write to a `TcpStream` needs no flush.)
+// After its last write, a task must call `Flush()`, unless the task reads next
+// or calls `Shutdown()`. A write that was destroyed while pending counts as a
+// write. Without the call, up to 16 KiB of written bytes can stay in the
+// `TlsStream`, and the peer can wait for these bytes forever. A `TcpStream`
+// needs no flush, so code that moves to TLS must add one.
 //
-// A write encrypts up to 64 KiB, and passes the records to the stream below. A
-// stream with room for the records takes them all, and the write leaves nothing
-// behind. If the stream is full in the middle of a record, the `TlsStream`
-// keeps the rest of this record, at most 16 KiB: a write that waited for room
-// here would have written something even if it was destroyed. The rest is sent
-// by the next write, by `Flush()`, by `Shutdown()`, or by a read that waits. If
-// a pending write in one task is destroyed while another task reads, a task
-// must call `Flush()`.
+// A write encrypts up to 64 KiB, and passes the records to the stream below. If
+// that stream has room for the records, the write leaves nothing behind. If the
+// stream is full in the middle of a record, the `TlsStream` keeps the rest of
+// the record, because a write that waited there would send the record even
+// after being destroyed. The next write, `Flush()`, `Shutdown()`, and a read
+// that waits send the rest.
 //
-// If a part of a message for the library itself has arrived, such as a ticket,
-// a write and `Shutdown()` wait for the rest of the message.
+// If only a part of a message for the library itself has arrived, such as a
+// ticket, a write and `Shutdown()` wait for the rest of the message.
 //
 // # The end of the stream
 //
 // A read returns 0 after the peer has closed its direction with close_notify.
-// If the stream below ends without close_notify, somebody may have cut the
+// If the stream below ends without close_notify, an attacker can have cut the
 // connection, and the read returns DataLoss. Many servers of HTTP/1.1 send no
 // close_notify. A client can ignore the error after the whole body.
 //
@@ -138,9 +139,15 @@ class TlsStream {
       Context& cx, absl::Span<const std::string_view> parts) {
     return engine_->PollWrite(transport(), cx, parts);
   }
+
+  // Sends what writes have left in the `TlsStream`, and flushes the stream
+  // below. A task must flush after its last write, unless the task reads next
+  // or shuts down: see "Writing".
   PollResult<absl::Status> PollFlush(Context& cx) {
     return engine_->PollFlush(transport(), cx);
   }
+  // Sends what writes have left and close_notify, and shuts down writing to the
+  // stream below: see "The end of the stream".
   PollResult<absl::Status> PollShutdown(Context& cx) {
     return engine_->PollShutdown(transport(), cx);
   }

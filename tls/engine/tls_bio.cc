@@ -26,7 +26,8 @@ namespace {
 
 using Size = absl::StatusOr<size_t>;
 
-// Number of bytes of answers that wait for a peer that does not read.
+// Number of bytes of answers (to key updates, for example) that wait at most
+// for a peer that does not read.
 constexpr size_t kMostAnswers = 64 << 10;
 
 }  // namespace
@@ -104,7 +105,7 @@ int TlsEngine::Receive(BIO* bio, absl::Span<char> buffer) {
   }
   if (**read == 0) stream_ended_ = true;
   operation.AddReceived(**read);
-  // The library may now have bytes for a reader, who finds them there.
+  // The library may now have data that a waiting reader must take.
   if (operation.kind() == Kind::kWrite) reader_.Wake();
   return static_cast<int>(**read);
 }
@@ -124,7 +125,8 @@ int TlsEngine::Send(std::string_view data) {
     if (write_failure_.ok() && !is_closed_) output_.append(data);
     return size;
   }
-  // Until the stream is full: a task need not flush a complete write then.
+  // Goes on until the stream is full, so that a write leaves nothing behind if
+  // the stream has room.
   while (output_.empty() && !data.empty()) {
     PollResult<Size> written =
         operation.transport().PollWrite(operation.cx(), data);

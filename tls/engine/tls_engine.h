@@ -48,8 +48,8 @@
 // reader that waits in another task, so the writer wakes the reader before. If
 // the reader still exists, the reader polls the stream again, and wakes the
 // writer (`wants_read_`) when the message is complete. If the reader was
-// destroyed, the stream wakes the writer. Either way, nobody waits for a task
-// that is gone.
+// destroyed, the stream wakes the writer. Thus no task waits for a task that no
+// longer exists.
 
 #ifndef ROUSE_TLS_ENGINE_TLS_ENGINE_H_
 #define ROUSE_TLS_ENGINE_TLS_ENGINE_H_

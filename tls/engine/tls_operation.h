@@ -22,8 +22,9 @@ namespace rouse::internal {
 
 // TlsEngine::Operation
 //
-// A call of the library in progress: tells the BIO what to poll with.
-// Exceptions of the stream wait here until the library has returned.
+// A call of the library in progress: gives the BIO the stream and the context
+// of the poll. Exceptions of the stream wait here until the library has
+// returned.
 class TlsEngine::Operation {
  public:
   Operation(TlsEngine& engine, const TlsTransport& transport, Context& cx,
@@ -46,10 +47,11 @@ class TlsEngine::Operation {
   // Has the library use only bytes that it already has.
   void StopReading() { can_read_ = false; }
 
-  // Counts bytes that the library has received. Returns whether the library has
-  // received so many without a result that other tasks should run first.
-  bool HasReceivedMuch() const { return received_ >= kMostWithoutResult; }
+  // Counts bytes that the library has received.
   void AddReceived(size_t size) { received_ += size; }
+  // Returns whether the library has received this many bytes without a result
+  // that other tasks should run first.
+  bool HasReceivedMuch() const { return received_ >= kMostWithoutResult; }
 
   // Runs `f` for the library. Keeps an exception, and returns -1 then.
   template <class F>
@@ -66,7 +68,9 @@ class TlsEngine::Operation {
     ERR_pop_to_mark();
     return result;
   }
+  // Returns whether a function that `Call()` ran has thrown.
   bool threw() const { return threw_; }
+  // Throws the first exception that `Call()` has kept, if any.
   void Rethrow() { exception_.Rethrow(); }
 
  private:
