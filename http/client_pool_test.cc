@@ -131,7 +131,7 @@ TEST(Client, DropsConnectionsThatTheServerHasClosed) {
   EXPECT_EQ(test.connected().size(), 2);
 }
 
-// Bytes that nobody asked for are not taken for the next answer.
+// Bytes behind an answer are not taken for the next answer.
 TEST(Client, DropsAConnectionWithUnexpectedBytes) {
   Runtime runtime = PausedRuntime();
   TestClient test(

@@ -141,7 +141,8 @@ TEST(ServeConnection, ReadsTrailersAndChunks) {
             Answer("200 OK", "abc 77"));
 }
 
-// The client cannot send more than the buffers hold while nobody reads.
+// The client cannot send more than the buffers hold while the handler does not
+// read the body.
 TEST(ServeConnection, HoldsTheClientBack) {
   Runtime runtime = PausedRuntime();
   const auto run = []() -> Co<> {

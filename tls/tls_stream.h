@@ -230,7 +230,7 @@ class TlsStream {
 //
 //   Unauthenticated      the peer's certificate is not acceptable: expired,
 //                        self-signed, of an unknown authority, for other hosts,
-//                        or missing; or the peer says the same of this end's
+//                        or missing; or the peer refuses this end's
 //                        certificate. The message says what to do
 //   FailedPrecondition   the peer does not speak TLS, or the two ends have no
 //                        version, cipher or protocol (ALPN) in common

@@ -81,7 +81,7 @@ rouse::Co<absl::Status> Answer(Connection& connection) {
     const absl::StatusOr<bool> begun =
         co_await rouse::Timeout(absl::GetFlag(FLAGS_idle_timeout),
                                 rouse::ReadLine(reader, request, 8192));
-    // Not in the middle of the line.
+    // An idle client is no error, except in the middle of the line.
     if (rouse::TimedOut(begun.status()) && request.empty()) break;
     co_await rouse::OrReturn(begun.status());
     if (request.empty()) break;  // the client has closed the connection
