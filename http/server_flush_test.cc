@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -22,6 +21,7 @@
 #include "rouse/future/or_return.h"
 #include "rouse/future/select.h"
 #include "rouse/http/body.h"
+#include "rouse/http/flushed_stream.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server.h"
@@ -36,8 +36,6 @@
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/paused_time.h"
 #include "rouse/timer/sleep.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse::http {
 namespace {
@@ -107,55 +105,6 @@ TEST(ServeConnection, FinishesAContinueThatWasSentInPart) {
   runtime.BlockOn(run);
 }
 
-// A stream that must be flushed, as TLS must. The flush is pending as often as
-// `pending` says, and wakes the task each time except for the last. If
-// `pending` is negative, the flush is always pending.
-class Flushed {
- public:
-  using Waiter = DuplexStream::Waiter;
-
-  Flushed(DuplexStream stream, int pending)
-      : stream_(std::move(stream)), pending_(pending) {}
-
-  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
-                                              absl::Span<char> buffer,
-                                              Waiter* waiter = nullptr) {
-    return stream_.PollRead(cx, buffer, waiter);
-  }
-  PollResult<absl::StatusOr<size_t>> PollWrite(Context&, std::string_view data,
-                                               Waiter* = nullptr) {
-    kept_ += data;
-    return absl::StatusOr<size_t>(data.size());
-  }
-  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
-      Context& cx, absl::Span<const std::string_view> parts,
-      Waiter* waiter = nullptr) {
-    return PollWrite(cx, parts[0], waiter);
-  }
-  PollResult<absl::Status> PollFlush(Context& cx) {
-    if (pending_ < 0) return kPending;
-    if (pending_ > 0) {
-      if (--pending_ > 0) cx.waker().WakeByRef();
-      return kPending;
-    }
-    while (!kept_.empty()) {
-      auto size = stream_.PollWrite(cx, kept_);
-      if (size.IsPending()) return kPending;
-      if (!size->ok()) return size->status();
-      kept_.erase(0, **size);
-    }
-    return absl::OkStatus();
-  }
-  PollResult<absl::Status> PollShutdown(Context& cx) {
-    return stream_.PollShutdown(cx);
-  }
-
- private:
-  DuplexStream stream_;
-  std::string kept_;
-  int pending_;
-};
-
 TEST(ServeConnection, FlushesWhatIsSentBeforeABody) {
   Runtime runtime = PausedRuntime();
   const auto run = []() -> Co<> {
@@ -167,8 +116,8 @@ TEST(ServeConnection, FlushesWhatIsSentBeforeABody) {
       EXPECT_EQ(first.index(), 1);
       co_return Response::Text(co_await OrReturn(request.body.ReadAll(10)));
     };
-    JoinHandle<absl::Status> serving =
-        Spawn(ServeConnection(Flushed(std::move(ends.second), 1), handler));
+    JoinHandle<absl::Status> serving = Spawn(
+        ServeConnection(FlushedStream(std::move(ends.second), 1), handler));
     EXPECT_THAT(co_await WriteAll(ends.first,
                                   "POST / HTTP/1.1\r\nHost: x\r\nExpect: "
                                   "100-continue\r\nContent-Length: 2\r\n"
@@ -205,8 +154,8 @@ TEST(ServeConnection, RepeatsTheErrorIfAContinueCannotBeSent) {
       has_read = true;
       co_return Response::Text("late");
     };
-    JoinHandle<absl::Status> serving =
-        Spawn(ServeConnection(Flushed(std::move(ends.second), -1), handler));
+    JoinHandle<absl::Status> serving = Spawn(
+        ServeConnection(FlushedStream(std::move(ends.second), -1), handler));
     EXPECT_THAT(co_await WriteAll(ends.first,
                                   "POST / HTTP/1.1\r\nHost: x\r\nExpect: "
                                   "100-continue\r\nContent-Length: 2\r\n\r\n"),
@@ -232,8 +181,8 @@ TEST(ServeConnection, LimitsTheTimeOfAFlush) {
       response.body = Body::FromStream(one_item());
       return response;
     };
-    JoinHandle<absl::Status> serving =
-        Spawn(ServeConnection(Flushed(std::move(ends.second), -1), handler));
+    JoinHandle<absl::Status> serving = Spawn(
+        ServeConnection(FlushedStream(std::move(ends.second), -1), handler));
     EXPECT_THAT(co_await WriteAll(ends.first, kGet), IsOk());
     co_await ExpectTimeIsUp(serving);
   };

@@ -3,21 +3,18 @@
 //
 // Tests of a server of HTTP/2 whose connection takes no more bytes for a while.
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
+#include "rouse/http/flushed_stream.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/server_fixture.h"
 #include "rouse/http/h2/test_client.h"
@@ -29,54 +26,11 @@
 #include "rouse/runtime/runtime.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/paused_time.h"
-#include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse::http::h2 {
 namespace {
 
 using ::absl_testing::StatusIs;
-
-// A stream that takes any number of bytes, and sends them when it is flushed,
-// as TLS does with some bytes.
-class Buffered {
- public:
-  using Waiter = DuplexStream::Waiter;
-
-  explicit Buffered(DuplexStream stream) : stream_(std::move(stream)) {}
-
-  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
-                                              absl::Span<char> buffer,
-                                              Waiter* waiter = nullptr) {
-    return stream_.PollRead(cx, buffer, waiter);
-  }
-  PollResult<absl::StatusOr<size_t>> PollWrite(Context&, std::string_view data,
-                                               Waiter* = nullptr) {
-    kept_ += data;
-    return absl::StatusOr<size_t>(data.size());
-  }
-  PollResult<absl::StatusOr<size_t>> PollWriteVectored(
-      Context& cx, absl::Span<const std::string_view> parts,
-      Waiter* waiter = nullptr) {
-    return PollWrite(cx, parts[0], waiter);
-  }
-  PollResult<absl::Status> PollFlush(Context& cx) {
-    while (!kept_.empty()) {
-      auto size = stream_.PollWrite(cx, kept_);
-      if (size.IsPending()) return kPending;
-      if (!size->ok()) return size->status();
-      kept_.erase(0, **size);
-    }
-    return absl::OkStatus();
-  }
-  PollResult<absl::Status> PollShutdown(Context& cx) {
-    return stream_.PollShutdown(cx);
-  }
-
- private:
-  DuplexStream stream_;
-  std::string kept_;
-};
 
 TEST(Http2, LimitsTheTimeOfAFlush) {
   for (const bool client_goes_on : {false, true}) {
@@ -92,8 +46,8 @@ TEST(Http2, LimitsTheTimeOfAFlush) {
     Runtime runtime = PausedRuntime();
     std::pair<DuplexStream, DuplexStream> ends = Duplex(1000);
     TestClient client(std::move(ends.first));
-    JoinHandle<absl::Status> served = runtime.Spawn(
-        ServeConnection(Buffered(std::move(ends.second)), handler, options));
+    JoinHandle<absl::Status> served = runtime.Spawn(ServeConnection(
+        FlushedStream(std::move(ends.second)), handler, options));
     const auto run = [&]() -> Co<> {
       client.Get("/never");
       co_await client.Pump();
