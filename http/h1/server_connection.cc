@@ -6,23 +6,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
-#include "rouse/future/catch_exception.h"
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/h1/parse_head.h"
@@ -33,6 +29,7 @@
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server_options.h"
+#include "rouse/http/serving/handler_call.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -56,10 +53,6 @@ void WakeReader(std::optional<Waker> reader) noexcept {
   if (!reader.has_value()) return;
   ROUSE_TRY { std::move(*reader).Wake(); }
   ROUSE_CATCH_ALL {}
-}
-
-absl::Status CurrentException() {
-  return ::rouse::internal::ExceptionToStatus(std::current_exception());
 }
 
 }  // namespace
@@ -237,32 +230,8 @@ bool ServerConnection::Refuse(Refusal refusal, absl::Status error) {
 
 // ---- The handler.
 
-absl::Status ServerConnection::StartHandler() {
-  ROUSE_TRY {
-    answer_.emplace(handler_->Handle(*std::move(request_)));
-    request_.reset();
-    return absl::OkStatus();
-  }
-  ROUSE_CATCH_ALL {
-    request_.reset();
-    return CurrentException();
-  }
-}
-
-bool ServerConnection::PollAnswer(
-    Context& cx, std::optional<absl::StatusOr<Response>>& answer) {
-  ROUSE_TRY {
-    PollResult<absl::StatusOr<Response>> polled = answer_->Poll(cx);
-    if (polled.IsPending()) return false;
-    answer.emplace(*std::move(polled));
-  }
-  ROUSE_CATCH_ALL { answer.emplace(CurrentException()); }
-  answer_.reset();
-  return true;
-}
-
 bool ServerConnection::PollHandler(Context& cx) {
-  if (!answer_.has_value()) {
+  if (!call_.is_running()) {
     // A body may have to send "100 Continue", after the earlier responses.
     if (channel_->is_shared && !sender_.is_idle()) {
       PollResult<absl::Status> sent = PollSender(cx);
@@ -275,11 +244,11 @@ bool ServerConnection::PollHandler(Context& cx) {
       if (!sent->ok()) return Finish(*std::move(sent));
       phase_ = Phase::kNone;
     }
-    absl::Status started = StartHandler();
+    absl::Status started = call_.Start(*handler_, request_);
     if (!started.ok()) return Respond(std::move(started));
   }
   std::optional<absl::StatusOr<Response>> answer;
-  if (PollAnswer(cx, answer)) return Respond(*std::move(answer));
+  if (call_.Poll(cx, answer)) return Respond(*std::move(answer));
   bool has_body = false;
   bool waits_for_body = false;
   if (channel_->is_shared) {
@@ -297,7 +266,7 @@ bool ServerConnection::PollHandler(Context& cx) {
     if (!ClientIsThere(cx)) return true;
   }
   if (!TimeIsUp(cx, Phase::kRequest)) return false;
-  answer_.reset();
+  call_.Reset();
   context_.keep_alive = false;
   if (waits_for_body) {
     return Respond(Response::Text("the request did not arrive in time\n", 408));
@@ -349,12 +318,7 @@ absl::Status ServerConnection::CheckResponse(const Response& response) const {
         "a response to CONNECT with status 2xx needs an upgrade, which carries "
         "the tunnel");
   }
-  if (response.status < 200 || response.status > 599) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the handler's response has the status ", response.status,
-                     "; the status must be from 200 to 599"));
-  }
-  return absl::OkStatus();
+  return CheckStatus(response);
 }
 
 bool ServerConnection::Respond(absl::StatusOr<Response>&& answer) {
@@ -562,7 +526,7 @@ bool ServerConnection::PollLinger(Context& cx) {
 bool ServerConnection::Finish(absl::Status status) {
   state_ = State::kDone;
   status_ = std::move(status);
-  answer_.reset();
+  call_.Reset();
   upgraded_.reset();
   request_.reset();
   std::unique_ptr<Io> closed;
@@ -640,9 +604,7 @@ bool ServerConnection::IsStopped(Context& cx) {
 }
 
 void ServerConnection::Log(const absl::Status& error) const {
-  LOG(ERROR) << "http: " << method_ << " " << absl::CHexEscape(target_)
-             << " from " << (peer_.empty() ? "a client" : peer_) << ": "
-             << error;
+  LogFailure(method_, target_, peer_, error);
 }
 
 }  // namespace rouse::http::internal

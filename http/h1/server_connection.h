@@ -19,7 +19,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "rouse/future/any_future.h"
 #include "rouse/future/co.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/h1/parse_head.h"
@@ -29,6 +28,7 @@
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server_options.h"
+#include "rouse/http/serving/handler_call.h"
 #include "rouse/sync/cancellation_token.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
@@ -106,10 +106,6 @@ class ServerConnection {
   bool EndExchange();
   bool Finish(absl::Status status);
 
-  // Starts the handler, or returns its exception.
-  absl::Status StartHandler();
-  // Returns whether the answer to the request, or its error, is there.
-  bool PollAnswer(Context& cx, std::optional<absl::StatusOr<Response>>& answer);
   // Polls the sender, and makes an error of an exception.
   PollResult<absl::Status> PollSender(Context& cx);
   // Reads ahead while the connection waits for something else. Returns false if
@@ -154,7 +150,7 @@ class ServerConnection {
   std::string target_;
 
   std::optional<Request> request_;  // until the handler has started
-  std::optional<AnyFuture<absl::StatusOr<Response>>> answer_;
+  HandlerCall call_;
   Response::Upgrade upgrade_;
   std::optional<Co<>> upgraded_;
 

@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,12 +19,12 @@
 #include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
-#include "rouse/future/catch_exception.h"
 #include "rouse/http/h2/frame_budget.h"
 #include "rouse/http/h2/response_fields.h"
 #include "rouse/http/h2/server_session.h"
 #include "rouse/http/h2/server_stream.h"
 #include "rouse/http/headers.h"
+#include "rouse/http/serving/handler_call.h"
 
 namespace rouse::http::internal {
 namespace {
@@ -58,8 +56,7 @@ struct ServerSession::Callbacks::Functions {
       return 0;
     }
     ROUSE_CATCH_ALL {
-      Self(user_data).callback_error_ =
-          ::rouse::internal::ExceptionToStatus(std::current_exception());
+      Self(user_data).callback_error_ = CurrentException();
       return NGHTTP2_ERR_CALLBACK_FAILURE;
     }
   }
@@ -253,8 +250,8 @@ struct ServerSession::Callbacks::Functions {
         return;
       }
       // The client would wait for ever.
-      const std::string& peer = Self(user_data).link_->peer;
-      LOG(ERROR) << "http: a header for " << (peer.empty() ? "a client" : peer)
+      LOG(ERROR) << "http: a header for "
+                 << NameOfPeer(Self(user_data).link_->peer)
                  << " cannot be sent: " << nghttp2_strerror(error);
       nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
                                 NGHTTP2_INTERNAL_ERROR);

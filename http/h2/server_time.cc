@@ -15,6 +15,7 @@
 #include "rouse/http/h2/server_callbacks.h"
 #include "rouse/http/h2/server_session.h"
 #include "rouse/http/h2/server_stream.h"
+#include "rouse/http/serving/handler_call.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
@@ -102,7 +103,7 @@ void ServerSession::EndOverdueStream(ServerStream& stream) {
           SubmitText(stream, "the request did not arrive in time\n", 408);
         } else {
           LOG(ERROR) << "http: " << stream.name << " from "
-                     << (link_->peer.empty() ? "a client" : link_->peer)
+                     << NameOfPeer(link_->peer)
                      << ": the handler took longer than request_timeout, "
                      << absl::FormatDuration(options_->request_timeout);
           SubmitText(stream, "the server took too long\n", 503);

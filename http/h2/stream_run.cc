@@ -6,28 +6,25 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
-#include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/future/catch_exception.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h2/server_stream.h"
 #include "rouse/http/handler.h"
 #include "rouse/http/headers.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
+#include "rouse/http/serving/handler_call.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
@@ -37,10 +34,6 @@ namespace {
 
 // Bytes of one read of a body.
 constexpr size_t kRead = size_t{16} << 10;
-
-absl::Status CurrentException() {
-  return ::rouse::internal::ExceptionToStatus(std::current_exception());
-}
 
 // Returns whether nghttp2 would refuse to send the fields.
 bool IsTooLarge(const Headers& fields) {
@@ -79,7 +72,7 @@ StreamRun::StreamRun(std::shared_ptr<ServerLink> link,
 StreamRun::~StreamRun() {
   if (link_ == nullptr) return;
   // The connection waits until no part of a request or of a handler is left.
-  answer_.reset();
+  call_.Reset();
   request_.reset();
   body_ = Body();
   Waker session;
@@ -104,9 +97,7 @@ StreamRun::~StreamRun() {
   WakeDropped(std::move(session));
 }
 
-void StreamRun::Trace(AwaitTrace& trace) const {
-  if (answer_.has_value()) trace.Add(*answer_);
-}
+void StreamRun::Trace(AwaitTrace& trace) const { call_.Trace(trace); }
 
 PollResult<void> StreamRun::Poll(Context& cx) {
   if (state_ == State::kNew) {
@@ -115,41 +106,17 @@ PollResult<void> StreamRun::Poll(Context& cx) {
       const ThreadMutexLock lock(&link_->mu);
       --link_->unpolled;
     }
-    absl::Status started = Start();
+    absl::Status started = call_.Start(*handler_, request_);
     if (!started.ok()) Respond(std::move(started));
   }
   if (state_ == State::kHandler) {
     std::optional<absl::StatusOr<Response>> answer;
-    if (!PollAnswer(cx, answer)) return kPending;
+    if (!call_.Poll(cx, answer)) return kPending;
     Respond(*std::move(answer));
   }
   if (state_ == State::kBody && !PollBody(cx)) return kPending;
   state_ = State::kDone;
   return {};
-}
-
-absl::Status StreamRun::Start() {
-  ROUSE_TRY {
-    answer_.emplace(handler_->Handle(*std::move(request_)));
-    request_.reset();
-    return absl::OkStatus();
-  }
-  ROUSE_CATCH_ALL {
-    request_.reset();
-    return CurrentException();
-  }
-}
-
-bool StreamRun::PollAnswer(Context& cx,
-                           std::optional<absl::StatusOr<Response>>& answer) {
-  ROUSE_TRY {
-    PollResult<absl::StatusOr<Response>> polled = answer_->Poll(cx);
-    if (polled.IsPending()) return false;
-    answer.emplace(*std::move(polled));
-  }
-  ROUSE_CATCH_ALL { answer.emplace(CurrentException()); }
-  answer_.reset();
-  return true;
 }
 
 absl::Status StreamRun::Check(const Response& response) const {
@@ -163,11 +130,8 @@ absl::Status StreamRun::Check(const Response& response) const {
         "a response to CONNECT with status 2xx needs a tunnel, which http/h2/ "
         "does not have; answer with another status, such as 501");
   }
-  if (response.status < 200 || response.status > 599) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the handler's response has the status ", response.status,
-                     "; the status must be from 200 to 599"));
-  }
+  absl::Status checked = CheckStatus(response);
+  if (!checked.ok()) return checked;
   if (IsTooLarge(response.headers)) {
     return TooLarge("the fields of the handler's response");
   }
@@ -307,9 +271,7 @@ void StreamRun::EndBody(absl::Status status) {
 }
 
 void StreamRun::Log(const absl::Status& error) const {
-  LOG(ERROR) << "http: " << method_ << " " << absl::CHexEscape(target_)
-             << " from " << (link_->peer.empty() ? "a client" : link_->peer)
-             << ": " << error;
+  LogFailure(method_, target_, link_->peer, error);
 }
 
 }  // namespace rouse::http::internal

@@ -17,13 +17,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rouse/future/any_future.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h2/server_stream.h"
 #include "rouse/http/handler.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
+#include "rouse/http/serving/handler_call.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -52,10 +52,6 @@ class StreamRun {
  private:
   enum class State { kNew, kHandler, kBody, kDone };
 
-  // Calls the handler, or returns its exception.
-  absl::Status Start();
-  // Returns whether the answer is there.
-  bool PollAnswer(Context& cx, std::optional<absl::StatusOr<Response>>& answer);
   // Returns an error for the user's part of the response, if any.
   absl::Status Check(const Response& response) const;
   // Gives the answer to the connection.
@@ -76,7 +72,7 @@ class StreamRun {
   // For the log.
   std::string method_;
   std::string target_;
-  std::optional<AnyFuture<absl::StatusOr<Response>>> answer_;
+  HandlerCall call_;
   // The body whose source is read, and the bytes that it must still have.
   Body body_;
   std::optional<uint64_t> left_;
