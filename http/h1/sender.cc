@@ -6,17 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/h1/parse_head.h"
+#include "rouse/http/serving/body_length.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -42,7 +41,7 @@ void Sender::SetBody(Body& body, Framing framing) {
     text_sent_ = 0;
   } else {
     state_ = State::kStream;
-    left_ = body.unread_size().value_or(0);
+    length_ = BodyLength(body.unread_size());
   }
   body_ = std::move(body);
 }
@@ -51,28 +50,16 @@ absl::StatusOr<bool> Sender::ReadBody(Context& cx) {
   const bool is_chunked = framing_ == Framing::kChunked;
   const size_t before = is_chunked ? kChunkHead : 0;
   const absl::Span<char> room = out_.Room(before + kRead + 2);
-  size_t most = kRead;
-  // A byte beyond the length shows that the body is too long.
-  if (framing_ == Framing::kLength) {
-    most = static_cast<size_t>(std::min<uint64_t>(kRead, left_ + 1));
-  }
   PollResult<absl::StatusOr<size_t>> read =
-      body_->PollRead(cx, room.subspan(before, most));
+      body_->PollRead(cx, room.subspan(before, length_.Most(kRead)));
   if (read.IsPending()) return false;
   if (!read->ok()) return (*std::move(read)).status();
   const size_t size = **read;
+  absl::Status counted = length_.Count(size);
+  if (!counted.ok()) return counted;
   if (size == 0) {
-    absl::Status ended = EndBody();
-    if (!ended.ok()) return ended;
+    EndBody();
     return true;
-  }
-  if (framing_ == Framing::kLength) {
-    if (size > left_) {
-      return absl::InternalError(
-          "the body has more bytes than its size says; correct the size, or "
-          "leave it out");
-    }
-    left_ -= size;
   }
   if (is_chunked) {
     // Four digits are enough for `kRead`.
@@ -92,13 +79,7 @@ absl::StatusOr<bool> Sender::ReadBody(Context& cx) {
   return true;
 }
 
-absl::Status Sender::EndBody() {
-  if (framing_ == Framing::kLength && left_ > 0) {
-    return absl::InternalError(
-        absl::StrCat("the body ended ", left_,
-                     " bytes before its size; correct the size, or leave it "
-                     "out"));
-  }
+void Sender::EndBody() {
   if (framing_ == Framing::kChunked) {
     out_.Append("0\r\n");
     for (const auto& [name, value] : body_->trailers()) {
@@ -111,7 +92,6 @@ absl::Status Sender::EndBody() {
   }
   state_ = State::kIdle;
   body_.reset();
-  return absl::OkStatus();
 }
 
 PollResult<absl::Status> Sender::Poll(Context& cx, Io& io) {

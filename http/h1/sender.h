@@ -13,7 +13,6 @@
 #define ROUSE_HTTP_H1_SENDER_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -24,6 +23,7 @@
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/h1/buffer.h"
 #include "rouse/http/h1/parse_head.h"
+#include "rouse/http/serving/body_length.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -104,7 +104,7 @@ class Sender {
   // Reads some bytes of the body into `out_`. Returns false if the body is
   // pending.
   absl::StatusOr<bool> ReadBody(Context& cx);
-  absl::Status EndBody();
+  void EndBody();
 
   State state_ = State::kIdle;
   Framing framing_ = Framing::kNone;
@@ -114,7 +114,7 @@ class Sender {
   Buffer out_;
   std::optional<Body> body_;  // that `SetBody()` has moved
   size_t text_sent_ = 0;      // bytes of the text
-  uint64_t left_ = 0;         // bytes of a body of known length
+  BodyLength length_;
 };
 
 }  // namespace rouse::http::internal

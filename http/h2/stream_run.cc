@@ -3,7 +3,6 @@
 
 #include "rouse/http/h2/stream_run.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -24,6 +23,7 @@
 #include "rouse/http/headers.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
+#include "rouse/http/serving/body_length.h"
 #include "rouse/http/serving/handler_call.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -183,7 +183,7 @@ void StreamRun::Respond(absl::StatusOr<Response>&& answer) {
   }
   WakeDropped(std::move(session));
   if (!streams_out) return;
-  left_ = size;
+  length_ = BodyLength(size);
   state_ = State::kBody;
 }
 
@@ -204,37 +204,13 @@ bool StreamRun::PollBody(Context& cx) {
         return false;
       }
     }
-    size_t most = kRead;
-    // A byte beyond the size shows that the body is too long.
-    if (left_.has_value()) {
-      most = static_cast<size_t>(std::min<uint64_t>(kRead, *left_ + 1));
-    }
     PollResult<absl::StatusOr<size_t>> size =
-        PollRead(cx, absl::MakeSpan(bytes, most));
+        PollRead(cx, absl::MakeSpan(bytes, length_.Most(kRead)));
     if (size.IsPending()) return false;
-    if (!size->ok()) {
-      EndBody(size->status());
+    absl::Status read = size->ok() ? length_.Count(**size) : size->status();
+    if (!read.ok() || **size == 0) {
+      EndBody(std::move(read));
       return true;
-    }
-    if (**size == 0) {
-      absl::Status ended;
-      if (left_.value_or(0) > 0) {
-        ended = absl::InternalError(
-            absl::StrCat("the body ended ", *left_,
-                         " bytes before its size; correct the size, or leave "
-                         "it out"));
-      }
-      EndBody(ended);
-      return true;
-    }
-    if (left_.has_value()) {
-      if (**size > *left_) {
-        EndBody(absl::InternalError(
-            "the body has more bytes than its size says; correct the size, or "
-            "leave it out"));
-        return true;
-      }
-      *left_ -= **size;
     }
     Waker session;
     {

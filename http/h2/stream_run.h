@@ -10,7 +10,6 @@
 #ifndef ROUSE_HTTP_H2_STREAM_RUN_H_
 #define ROUSE_HTTP_H2_STREAM_RUN_H_
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +22,7 @@
 #include "rouse/http/handler.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
+#include "rouse/http/serving/body_length.h"
 #include "rouse/http/serving/handler_call.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -73,9 +73,9 @@ class StreamRun {
   std::string method_;
   std::string target_;
   HandlerCall call_;
-  // The body whose source is read, and the bytes that it must still have.
+  // The body whose source is read, and its length.
   Body body_;
-  std::optional<uint64_t> left_;
+  BodyLength length_;
 };
 
 }  // namespace rouse::http::internal
