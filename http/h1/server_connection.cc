@@ -140,7 +140,9 @@ bool ServerConnection::PollHead(Context& cx) {
         in.Shrink();
         sender_.Shrink();
         // The token may have been cancelled before the task waited for it.
-        if (!IsStopped(cx) && !TimeIsUp(cx, Phase::kIdle)) return false;
+        if (!stop_wait_.IsStopped(cx, options_->stop) &&
+            !TimeIsUp(cx, Phase::kIdle))
+          return false;
         return Finish(absl::OkStatus());
       }
       if (!TimeIsUp(cx, Phase::kHead)) return false;
@@ -504,23 +506,9 @@ bool ServerConnection::PollUpgrade(Context& cx) {
 }
 
 bool ServerConnection::PollLinger(Context& cx) {
-  if (!has_shut_down_) {
-    PollResult<absl::Status> done = channel_->io->PollShutdown(cx);
-    if (done.IsPending()) {
-      return TimeIsUp(cx, Phase::kLinger) && Finish(std::move(status_));
-    }
-    has_shut_down_ = true;
-    if (!done->ok()) return Finish(std::move(status_));
-  }
-  char bytes[4096];
-  for (;;) {
-    PollResult<absl::StatusOr<size_t>> size =
-        channel_->io->PollRead(cx, absl::MakeSpan(bytes));
-    if (size.IsPending()) {
-      return TimeIsUp(cx, Phase::kLinger) && Finish(std::move(status_));
-    }
-    if (!size->ok() || **size == 0) return Finish(std::move(status_));
-  }
+  const bool has_ended = linger_.Poll(cx, *channel_->io).IsReady();
+  if (!has_ended && !TimeIsUp(cx, Phase::kLinger)) return false;
+  return Finish(std::move(status_));
 }
 
 bool ServerConnection::Finish(absl::Status status) {
@@ -585,22 +573,6 @@ bool ServerConnection::TimeIsUp(Context& cx, Phase phase) {
     }
   }
   return timer_.Poll(cx).IsReady();
-}
-
-bool ServerConnection::IsStopped(Context& cx) {
-  // Without budget the token would not take the waker.
-  if (!cx.HasBudget()) {
-    (void)YieldForBudget(cx);
-    return false;
-  }
-  // The task usually waits already.
-  if (!stopped_.has_value()) {
-    stopped_.emplace(options_->stop.Cancelled());
-  } else if (stop_waker_.WillWake(cx.waker())) {
-    return false;
-  }
-  stop_waker_ = cx.waker().Clone();
-  return stopped_->Poll(cx).IsReady();
 }
 
 void ServerConnection::Log(const absl::Status& error) const {

@@ -29,12 +29,12 @@
 #include "rouse/http/response.h"
 #include "rouse/http/server_options.h"
 #include "rouse/http/serving/handler_call.h"
-#include "rouse/sync/cancellation_token.h"
+#include "rouse/http/serving/linger.h"
+#include "rouse/http/serving/stop_wait.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse::http::internal {
 
@@ -117,8 +117,6 @@ class ServerConnection {
   // up.
   bool TimeIsUp(Context& cx, Phase phase);
   absl::Duration TimeOf(Phase phase) const;
-  // Makes the task wait for `stop`. Returns whether it is cancelled.
-  bool IsStopped(Context& cx);
   // Returns whether the request's body has failed, by the client's fault.
   bool RequestHasFailed();
   // Takes the request's body from the handler. Returns whether the body was
@@ -136,7 +134,6 @@ class ServerConnection {
   ResponseContext context_;
   bool wants_upgrade_ = false;
   bool is_connect_ = false;
-  bool has_shut_down_ = false;
   bool client_has_ended_ = false;
   size_t discarded_ = 0;
   absl::Status status_;
@@ -153,10 +150,8 @@ class ServerConnection {
   HandlerCall call_;
   Response::Upgrade upgrade_;
   std::optional<Co<>> upgraded_;
-
-  // The waker with which the task waits for `stop`.
-  Waker stop_waker_;
-  std::optional<CancellationToken::CancelledFuture> stopped_;
+  StopWait stop_wait_;
+  Linger linger_;
 };
 
 }  // namespace rouse::http::internal

@@ -95,7 +95,7 @@ void ServerSession::StartRuns() {
       if (stream.is_closed) continue;
       // The second GOAWAY, which is not sent yet, says that the client may send
       // this request elsewhere. nghttp2 then closes the stream.
-      if (stream.id > last_id_) continue;
+      if (last_id_.has_value() && stream.id > *last_id_) continue;
       if (link_->runs >=
           2 * size_t{std::max<uint32_t>(h2_.max_concurrent_streams, 1)}) {
         nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
@@ -118,7 +118,6 @@ void ServerSession::StartRuns() {
       }
     }
     Consume(stream, consumed);
-    stream.has_started = true;
     stream.run.emplace(
         Spawn(StreamRun(link_, begun.stream, handler_, std::move(request)))
             .abort_handle());

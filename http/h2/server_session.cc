@@ -160,7 +160,7 @@ bool ServerSession::PollServing(Context& cx) {
     return false;
   }
   has_yielded_ = false;
-  if (!is_draining_ && IsStopped(cx)) BeginDrain();
+  if (!is_draining_ && stop_wait_.IsStopped(cx, options_->stop)) BeginDrain();
   for (;;) {
     TakeChanges();
     bool may_have_more = state_ == State::kServing && PollReads(cx);
@@ -342,23 +342,8 @@ bool ServerSession::BeginLinger() {
 }
 
 bool ServerSession::PollLinger(Context& cx) {
-  if (!has_shut_down_) {
-    PollResult<absl::Status> done = io_->PollShutdown(cx);
-    if (done.IsPending()) {
-      return timer_.Poll(cx).IsReady() && Finish(std::move(status_));
-    }
-    has_shut_down_ = true;
-    if (!done->ok()) return Finish(std::move(status_));
-  }
-  char bytes[4096];
-  while (!client_has_ended_) {
-    PollResult<absl::StatusOr<size_t>> size =
-        io_->PollRead(cx, absl::MakeSpan(bytes));
-    if (size.IsPending()) {
-      return timer_.Poll(cx).IsReady() && Finish(std::move(status_));
-    }
-    client_has_ended_ = !size->ok() || **size == 0;
-  }
+  const bool has_ended = linger_.Poll(cx, *io_).IsReady();
+  if (!has_ended && timer_.Poll(cx).IsPending()) return false;
   return Finish(std::move(status_));
 }
 

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,8 +32,9 @@
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server_options.h"
+#include "rouse/http/serving/linger.h"
+#include "rouse/http/serving/stop_wait.h"
 #include "rouse/scheduler/task/abort_handle.h"
-#include "rouse/sync/cancellation_token.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
@@ -148,8 +148,6 @@ class ServerSession {
   // Registers the task with the `ServerLink`. Returns false if a stream has
   // changed in the meantime.
   bool Wait(Context& cx);
-  // Makes the task wait for `stop`. Returns whether it is cancelled.
-  bool IsStopped(Context& cx);
   // Begins the graceful end: a first GOAWAY and a PING; the PING's answer
   // causes the second GOAWAY.
   void BeginDrain();
@@ -201,13 +199,11 @@ class ServerSession {
   bool client_has_ended_ = false;
   bool has_settings_ = false;  // the client's
   bool is_draining_ = false;
-  bool has_drained_ = false;  // the second GOAWAY was submitted
-  bool has_shut_down_ = false;
   bool has_yielded_ = false;
   bool is_flooded_ = false;
   bool skips_reads_ = false;  // `PollReads()` has read nothing, and not waited
-  // The last request that is answered, according to the second GOAWAY.
-  int32_t last_id_ = std::numeric_limits<int32_t>::max();
+  // The last request that is answered, after the second GOAWAY was submitted.
+  std::optional<int32_t> last_id_;
   absl::Status status_;
   absl::Status callback_error_;
 
@@ -239,10 +235,8 @@ class ServerSession {
   // of a response were last given to nghttp2.
   Instant unblocked_;
   Instant data_sent_;
-
-  // The waker with which the task waits for `stop`.
-  Waker stop_waker_;
-  std::optional<CancellationToken::CancelledFuture> stopped_;
+  StopWait stop_wait_;
+  Linger linger_;
 };
 
 }  // namespace rouse::http::internal

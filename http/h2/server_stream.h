@@ -66,12 +66,11 @@ struct ServerStream {
   const int32_t id;
   // Position in the connection's list.
   size_t index = 0;
-  bool is_head = false;       // the method is HEAD
-  bool has_started = false;   // the handler's task exists or has existed
-  bool has_answered = false;  // the response was submitted to nghttp2
-  bool has_sent_all = false;  // the end of the response was sent
-  std::optional<AbortHandle> run;
-  std::string name;  // method and target, if needed for the log
+  bool is_head = false;            // the method is HEAD
+  bool has_answered = false;       // the response was submitted to nghttp2
+  bool has_sent_all = false;       // the end of the response was sent
+  std::optional<AbortHandle> run;  // after the handler's task has begun
+  std::string name;                // method and target, if needed for the log
   // The response that is sent, and the number of bytes sent of its text.
   Response response;
   size_t text_sent = 0;
@@ -92,7 +91,8 @@ struct ServerStream {
 
   // True while the stream is in `ServerLink::changed`.
   bool is_changed = false;
-  // True after the stream has ended for the client.
+  // True when nothing that other tasks do is needed any more: the stream has
+  // ended, or the whole response was sent before the end of the request.
   bool is_closed = false;
 
   // The body of the request: the unread bytes; the end behind these bytes; the

@@ -134,22 +134,6 @@ void ServerSession::EndOverdueStream(ServerStream& stream) {
                             NGHTTP2_CANCEL);
 }
 
-bool ServerSession::IsStopped(Context& cx) {
-  // Without budget the token would not take the waker.
-  if (!cx.HasBudget()) {
-    (void)YieldForBudget(cx);
-    return false;
-  }
-  // The task usually waits already.
-  if (!stopped_.has_value()) {
-    stopped_.emplace(options_->stop.Cancelled());
-  } else if (stop_waker_.WillWake(cx.waker())) {
-    return options_->stop.IsCancelled();
-  }
-  stop_waker_ = cx.waker().Clone();
-  return stopped_->Poll(cx).IsReady();
-}
-
 void ServerSession::BeginDrain() {
   if (std::exchange(is_draining_, true)) return;
   nghttp2_submit_shutdown_notice(session_);
@@ -160,10 +144,10 @@ void ServerSession::BeginDrain() {
 
 void ServerSession::EndDrain() {
   drain_end_ = Instant::Max();
-  if (std::exchange(has_drained_, true)) return;
+  if (last_id_.has_value()) return;
   last_id_ = nghttp2_session_get_last_proc_stream_id(session_);
-  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, last_id_, NGHTTP2_NO_ERROR,
-                        nullptr, 0);
+  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, *last_id_,
+                        NGHTTP2_NO_ERROR, nullptr, 0);
 }
 
 }  // namespace rouse::http::internal
