@@ -129,7 +129,8 @@ class StreamSource final : public ChunkSource {
 //
 // * A server's request can be read until the response has been sent, even by
 //   another task than the handler's. A later read fails with `kCancelled`. What
-//   the handler leaves unread is discarded, or ends the connection.
+//   the handler leaves unread is discarded, or ends the connection. Over
+//   HTTP/2, the client is asked to stop, and the connection goes on.
 // * A client's response keeps its connection. Destroying the body before the
 //   end closes the connection; reading to the end returns the connection to the
 //   client.
@@ -140,7 +141,8 @@ class StreamSource final : public ChunkSource {
 //   ResourceExhausted   the body exceeds the limit
 //   DeadlineExceeded    the peer has sent nothing for too long
 //   DataLoss            the connection ended before the body
-//   Cancelled           the response to the request was sent
+//   Cancelled           the response to the request was sent, or the client has
+//                       cancelled the request, as HTTP/2 allows
 //
 // and the errors of the connection.
 class Body {
@@ -168,8 +170,9 @@ class Body {
   }
 
   // Makes a body of the items of `stream`, which are strings, or
-  // `absl::StatusOr` of a string. An error ends the connection, so that the
-  // peer does not take the body for complete. Otherwise like `FromReader()`.
+  // `absl::StatusOr` of a string. An error ends the connection, or the stream
+  // of HTTP/2, so that the peer does not take the body for complete. Otherwise
+  // like `FromReader()`.
   template <class S>
     requires Stream<S> &&
              std::constructible_from<absl::StatusOr<std::string>, StreamItem<S>>
@@ -212,7 +215,7 @@ class Body {
   // Returns the trailers: fields that follow the body of a message. Trailers of
   // a message that arrives are there after the end was read. Trailers of a
   // message that is sent are set in advance, and are sent if the body is sent
-  // in chunks: over HTTP/1.1, if its size is not known.
+  // in chunks: over HTTP/1.1, if its size is not known; over HTTP/2, always.
   const Headers& trailers() const ABSL_ATTRIBUTE_LIFETIME_BOUND;
   Headers& trailers() ABSL_ATTRIBUTE_LIFETIME_BOUND;
 

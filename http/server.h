@@ -234,7 +234,8 @@ Co<absl::Status> ServeSecured(L listener, Secure secure, H handler,
 //   InvalidArgument    the client has broken the rules of HTTP
 //   DeadlineExceeded   the client was too slow
 //   DataLoss           the client closed the connection within a request
-//   Internal           the body of a response has failed
+//   Internal           the body of a response of HTTP/1.1 has failed
+//   ResourceExhausted  memory for HTTP/2 is exhausted
 template <class S, RequestHandler H>
   requires AsyncRead<S> && AsyncWrite<S>
 Co<absl::Status> ServeConnection(S&& stream, H handler,

@@ -22,7 +22,8 @@ namespace rouse::http::h2 {
 
 // Options
 //
-// The limits of each connection.
+// The limits of each connection. A number that is out of its range counts as
+// the nearest number of the range.
 struct Options {
   // Not an aggregate, which g++ 12 would destroy twice in a `co_await`.
   // NOLINTNEXTLINE(modernize-use-equals-default)
@@ -30,7 +31,9 @@ struct Options {
 
   // Most requests of a connection that are under way at once. Further requests
   // are refused with REFUSED_STREAM, so that the client can repeat the
-  // requests. 0 counts as 1.
+  // requests. At most twice this number of handlers' futures exist at once,
+  // because a request that the client resets is destroyed a little later. At
+  // least 1.
   uint32_t max_concurrent_streams = 100;
   // Most bytes of a request's body that can arrive before the handler reads the
   // body: from 1 to 2^31 - 1.

@@ -3,6 +3,8 @@
 
 #include "rouse/http/h2/protocol.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -33,9 +35,23 @@ Co<absl::Status> Run(std::unique_ptr<Io> io, std::string received,
   co_return co_await session;
 }
 
+constexpr uint32_t kLeastConnectionWindow = 65'535;  // RFC 9113, section 6.9.2
+constexpr uint32_t kMostWindow = 0x7fffffff;
+
+// Returns the options with each number in its range.
+Options InRange(Options options) {
+  options.max_concurrent_streams =
+      std::max<uint32_t>(options.max_concurrent_streams, 1);
+  options.stream_window_bytes =
+      std::clamp<uint32_t>(options.stream_window_bytes, 1, kMostWindow);
+  options.connection_window_bytes = std::clamp(
+      options.connection_window_bytes, kLeastConnectionWindow, kMostWindow);
+  return options;
+}
+
 class Nghttp2 final : public internal::Protocol {
  public:
-  explicit Nghttp2(const Options& options) : options_(options) {}
+  explicit Nghttp2(const Options& options) : options_(InRange(options)) {}
 
   AnyFuture<absl::Status> Serve(std::unique_ptr<Io> io, std::string received,
                                 std::shared_ptr<Handler> handler,

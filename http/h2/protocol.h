@@ -27,8 +27,8 @@ namespace rouse::http::h2 {
 
 // Protocol()
 //
-// Returns the value for `ServerOptions::http2`. The value can be used for
-// several servers.
+// Returns the value for `ServerOptions::http2`. The value is constant: several
+// servers, on any threads, can use it at once.
 //
 // # Handlers
 //
@@ -37,15 +37,29 @@ namespace rouse::http::h2 {
 // handler therefore is called concurrently even by `ServeConnection()`. A
 // request that the client resets, and all requests of a connection that ends,
 // are aborted: the futures of their handlers are destroyed. `Serve()` waits for
-// this. The destructor of `ServeConnection()`'s future does not, because each
-// task destroys its own future.
+// this, and so does `ServeConnection()`. The destructors of their futures do
+// not, because each task destroys its own future.
+//
+// The body of a request can be read in the handler's task or in another one.
+// Reading fails with Cancelled after the response was sent, and also after the
+// client has reset the request.
+//
+// # Errors
+//
+// A connection ends with the errors of `ServeConnection()`: InvalidArgument
+// includes a client that floods the server with frames of no use, and
+// ResourceExhausted says that nghttp2 had no memory.
 //
 // # Differences from HTTP/1.1
 //
 // * The limits and the answers are those of `ServerOptions` and `Serve()`.
 //   `max_header_bytes` counts the bytes of each field's name and value, and 32
 //   more (RFC 9113, section 6.5.2). A message that the RFC calls malformed
-//   resets its stream, or ends the connection.
+//   resets its stream, or ends the connection. The connection goes on after a
+//   request that is answered with an error, except for a header that is late,
+//   which gets no answer.
+// * `progress_timeout` ends the stream whose window the client does not open,
+//   and the connection only if the client takes no bytes at all.
 // * If the source of a response's body fails, the stream is reset, and the
 //   connection goes on. So does the connection of a body that the handler has
 //   not read: the client is asked to stop.
@@ -54,6 +68,9 @@ namespace rouse::http::h2 {
 //   requests under way. `Response::upgrade` is answered with 500.
 // * After `ServerOptions::stop` was cancelled, the client is notified with
 //   GOAWAY. Requests that were on their way are still answered.
+//
+// Cost: a request is a task and a few objects in memory; figures are in
+// docs/guide/http.md.
 std::shared_ptr<const internal::Protocol> Protocol(
     const Options& options = Options());
 

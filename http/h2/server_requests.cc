@@ -3,7 +3,6 @@
 
 #include <nghttp2/nghttp2.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -96,8 +95,7 @@ void ServerSession::StartRuns() {
       // The second GOAWAY, which is not sent yet, says that the client may send
       // this request elsewhere. nghttp2 then closes the stream.
       if (last_id_.has_value() && stream.id > *last_id_) continue;
-      if (link_->runs >=
-          2 * size_t{std::max<uint32_t>(h2_.max_concurrent_streams, 1)}) {
+      if (link_->runs >= 2 * size_t{h2_.max_concurrent_streams}) {
         nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
                                   NGHTTP2_REFUSED_STREAM);
         continue;

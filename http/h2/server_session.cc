@@ -52,6 +52,9 @@ constexpr size_t kMaxQueued = 1000;
 // Most time that the client gets to close the connection after the last frame.
 constexpr absl::Duration kLinger = absl::Seconds(1);
 
+// Most bytes of a header that the settings announce.
+constexpr size_t kMostHeader = 0x7fffffff;
+
 absl::Status Nghttp2Error(std::string_view what, ssize_t code) {
   const char* const text = nghttp2_strerror(static_cast<int>(code));
   if (code == NGHTTP2_ERR_NOMEM) {
@@ -60,8 +63,6 @@ absl::Status Nghttp2Error(std::string_view what, ssize_t code) {
   return absl::InvalidArgumentError(absl::StrCat(
       "the client has broken the rules of HTTP/2: ", what, ": ", text));
 }
-
-constexpr uint32_t kMostWindow = 0x7fffffff;
 
 }  // namespace
 
@@ -76,9 +77,7 @@ ServerSession::ServerSession(std::unique_ptr<Io> io, std::string received,
       options_(std::move(options)),
       h2_(h2),
       received_(std::move(received)),
-      window_(static_cast<int32_t>(
-          std::clamp<uint32_t>(h2.connection_window_bytes,
-                               NGHTTP2_INITIAL_WINDOW_SIZE, kMostWindow))),
+      window_(static_cast<int32_t>(h2.connection_window_bytes)),
       timer_(absl::InfiniteDuration()) {}
 
 ServerSession::~ServerSession() {
@@ -116,12 +115,10 @@ absl::Status ServerSession::Open() {
   int result = nghttp2_session_server_new2(&session_, callbacks, this, options);
   if (result != 0) return Nghttp2Error("begin", result);
   const auto headers = static_cast<uint32_t>(
-      std::min<size_t>(options_->max_header_bytes, kMostWindow));
+      std::min<size_t>(options_->max_header_bytes, kMostHeader));
   const std::array<nghttp2_settings_entry, 4> settings = {{
-      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS,
-       std::max<uint32_t>(h2_.max_concurrent_streams, 1)},
-      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE,
-       std::clamp<uint32_t>(h2_.stream_window_bytes, 1, kMostWindow)},
+      {NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, h2_.max_concurrent_streams},
+      {NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, h2_.stream_window_bytes},
       {NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, headers},
       {NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1},
   }};

@@ -72,8 +72,16 @@ namespace rouse::http::internal {
 //              early close could destroy the frames on their way
 //   kEnding    waits until the tasks of all requests are destroyed
 //   kDone
+//
+// # Files
+//
+//   server_session.cc     the connection: states, reading and writing
+//   server_requests.cc    requests and responses
+//   server_time.cc        limits of time, and the graceful end
+//   server_callbacks.cc   what nghttp2 calls
 class ServerSession {
  public:
+  // REQUIRES: the numbers of `h2` are in their ranges.
   ServerSession(std::unique_ptr<Io> io, std::string received,
                 std::shared_ptr<Handler> handler,
                 std::shared_ptr<const ServerOptions> options, std::string peer,
