@@ -37,25 +37,28 @@ void AppendNumber(Buffer& out, std::string_view name, uint64_t number) {
   AppendField(out, name, absl::AlphaNum(number).Piece());
 }
 
-// The fields that the connection writes, and not the user.
-enum class Own { kUsers, kLength, kConnection, kDropped, kDate };
+}  // namespace
 
-Own KindOf(std::string_view name) {
+FieldKind KindOf(std::string_view name) {
   switch (name.size()) {
     case 4:
-      return absl::EqualsIgnoreCase(name, "date") ? Own::kDate : Own::kUsers;
+      return absl::EqualsIgnoreCase(name, "date") ? FieldKind::kDate
+                                                  : FieldKind::kUsers;
     case 10:
-      if (absl::EqualsIgnoreCase(name, "connection")) return Own::kConnection;
-      return absl::EqualsIgnoreCase(name, "keep-alive") ? Own::kDropped
-                                                        : Own::kUsers;
+      if (absl::EqualsIgnoreCase(name, "connection")) {
+        return FieldKind::kConnection;
+      }
+      return absl::EqualsIgnoreCase(name, "keep-alive") ? FieldKind::kDropped
+                                                        : FieldKind::kUsers;
     case 14:
-      return absl::EqualsIgnoreCase(name, "content-length") ? Own::kLength
-                                                            : Own::kUsers;
+      return absl::EqualsIgnoreCase(name, "content-length") ? FieldKind::kLength
+                                                            : FieldKind::kUsers;
     case 17:
-      return absl::EqualsIgnoreCase(name, "transfer-encoding") ? Own::kDropped
-                                                               : Own::kUsers;
+      return absl::EqualsIgnoreCase(name, "transfer-encoding")
+                 ? FieldKind::kDropped
+                 : FieldKind::kUsers;
     default:
-      return Own::kUsers;
+      return FieldKind::kUsers;
   }
 }
 
@@ -66,8 +69,6 @@ bool IsTarget(std::string_view text) {
   }
   return text.find('#') == std::string_view::npos;
 }
-
-}  // namespace
 
 std::string_view HttpDate() {
   struct Cache {
@@ -110,14 +111,14 @@ Framing AppendResponseHead(Buffer& out, const Response& response,
   bool has_length = false;
   for (const auto& [name, value] : response.headers) {
     switch (KindOf(name)) {
-      case Own::kUsers:
+      case FieldKind::kUsers:
         break;
-      case Own::kDate:
+      case FieldKind::kDate:
         has_date = true;
         break;
-      case Own::kDropped:
+      case FieldKind::kDropped:
         continue;
-      case Own::kLength: {
+      case FieldKind::kLength: {
         uint64_t length;
         if (!takes_length || has_length || !ParseContentLength(value, length)) {
           continue;
@@ -125,7 +126,7 @@ Framing AppendResponseHead(Buffer& out, const Response& response,
         has_length = true;
         break;
       }
-      case Own::kConnection:
+      case FieldKind::kConnection:
         if (ListHasToken(value, "close")) context.keep_alive = false;
         if (!changes_protocol) continue;
         break;
@@ -178,8 +179,8 @@ absl::StatusOr<Framing> AppendRequestHead(Buffer& out, const Request& request) {
     AppendField(out, "Host", origin.substr(origin.find("://") + 3));
   }
   for (const auto& [name, value] : request.headers) {
-    const Own own = KindOf(name);
-    if (own == Own::kDropped || own == Own::kLength) continue;
+    const FieldKind kind = KindOf(name);
+    if (kind == FieldKind::kDropped || kind == FieldKind::kLength) continue;
     AppendField(out, name, value);
   }
   const std::optional<uint64_t> size = request.body.unread_size();

@@ -45,6 +45,28 @@ Framing AppendResponseHead(Buffer& out, const Response& response,
 // break there would begin another request.
 absl::StatusOr<Framing> AppendRequestHead(Buffer& out, const Request& request);
 
+// IsTarget()
+//
+// Returns whether `text` can be the target of a request: not empty, and of
+// visible characters of ASCII other than '#'.
+bool IsTarget(std::string_view text);
+
+// FieldKind
+//
+// Says who decides the value of a field.
+enum class FieldKind {
+  kUsers,
+  kLength,      // Content-Length: the connection, or the user of HEAD
+  kConnection,  // Connection: both
+  kDropped,     // the connection; that of the user is not sent
+  kDate,        // the user, or else the connection
+};
+
+// KindOf()
+//
+// Returns the kind of a field of HTTP/1.1. Ignores case.
+FieldKind KindOf(std::string_view name);
+
 // HttpDate()
 //
 // Returns the present time as the field `Date` needs it, with seconds. The view

@@ -11,21 +11,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/http/h1/parse_head.h"
+#include "rouse/http/h1/serialize.h"
 #include "rouse/http/headers.h"
 #include "rouse/http/request.h"
 #include "rouse/http/url.h"
 
 namespace rouse::http::internal {
-namespace {
-
-bool IsVisible(std::string_view text) {
-  bool visible = true;
-  for (const char c : text) visible &= c > ' ' && c < 0x7f;
-  return visible;
-}
-
-}  // namespace
-
 void RequestFields::Begin(size_t max_bytes, size_t max_count) {
   max_bytes_ = max_bytes;
   max_count_ = max_count;
@@ -139,8 +130,7 @@ Refusal RequestFields::Finish() {
     if (request_.method != "OPTIONS") {
       return {400, "the target \"*\" belongs to the method OPTIONS"};
     }
-  } else if (!request_.target.starts_with('/') || !IsVisible(request_.target) ||
-             request_.target.find('#') != std::string_view::npos) {
+  } else if (!request_.target.starts_with('/') || !IsTarget(request_.target)) {
     return {400, "the target is not valid"};
   }
   request_.headers.AddChecked("host", authority_);

@@ -26,32 +26,12 @@ uint8_t* Bytes(std::string_view text) {
   return const_cast<uint8_t*>(reinterpret_cast<const uint8_t*>(text.data()));
 }
 
-// The fields of a response that the user does not decide.
-enum class Own { kUsers, kLength, kConnection, kDropped, kDate };
-
-Own KindOf(std::string_view name) {
-  const auto is = [name](std::string_view other) {
-    return absl::EqualsIgnoreCase(name, other);
-  };
-  switch (name.size()) {
-    case 2:
-      return is("te") ? Own::kDropped : Own::kUsers;
-    case 4:
-      return is("date") ? Own::kDate : Own::kUsers;
-    case 7:
-      return is("upgrade") ? Own::kDropped : Own::kUsers;
-    case 10:
-      if (is("connection")) return Own::kConnection;
-      return is("keep-alive") ? Own::kDropped : Own::kUsers;
-    case 14:
-      return is("content-length") ? Own::kLength : Own::kUsers;
-    case 16:
-      return is("proxy-connection") ? Own::kDropped : Own::kUsers;
-    case 17:
-      return is("transfer-encoding") ? Own::kDropped : Own::kUsers;
-    default:
-      return Own::kUsers;
+// Returns the kind of a field of HTTP/2, which lacks more fields than HTTP/1.1.
+FieldKind KindOfHttp2(std::string_view name) {
+  for (const std::string_view lacking : {"te", "upgrade", "proxy-connection"}) {
+    if (absl::EqualsIgnoreCase(name, lacking)) return FieldKind::kDropped;
   }
+  return KindOf(name);
 }
 
 }  // namespace
@@ -65,8 +45,8 @@ std::vector<nghttp2_nv> TrailersOf(const Headers& trailers) {
   std::vector<nghttp2_nv> fields;
   fields.reserve(trailers.size());
   for (const auto& [name, value] : trailers) {
-    const Own kind = KindOf(name);
-    if (kind != Own::kUsers && kind != Own::kDate) continue;
+    const FieldKind kind = KindOfHttp2(name);
+    if (kind != FieldKind::kUsers && kind != FieldKind::kDate) continue;
     fields.push_back(Field(name, value));
   }
   return fields;
@@ -83,7 +63,7 @@ ResponseFields::ResponseFields(const Response& response, bool is_head,
   // The fields that `Connection` names belong to one connection of HTTP/1.1.
   std::vector<std::string_view> connection;
   for (const auto& [name, value] : response.headers) {
-    if (KindOf(name) == Own::kConnection) connection.push_back(value);
+    if (KindOf(name) == FieldKind::kConnection) connection.push_back(value);
   }
   const auto is_named = [&connection](std::string_view name) {
     return std::any_of(
@@ -93,16 +73,16 @@ ResponseFields::ResponseFields(const Response& response, bool is_head,
   bool has_date = false;
   bool has_length = false;
   for (const auto& [name, value] : response.headers) {
-    switch (KindOf(name)) {
-      case Own::kUsers:
+    switch (KindOfHttp2(name)) {
+      case FieldKind::kUsers:
         if (is_named(name)) continue;
         break;
-      case Own::kDate:
+      case FieldKind::kDate:
         has_date = true;
         break;
-      case Own::kDropped:
+      case FieldKind::kDropped:
         continue;
-      case Own::kLength: {
+      case FieldKind::kLength: {
         uint64_t length;
         if (!takes_length || has_length || !ParseContentLength(value, length)) {
           continue;
@@ -110,7 +90,7 @@ ResponseFields::ResponseFields(const Response& response, bool is_head,
         has_length = true;
         break;
       }
-      case Own::kConnection:
+      case FieldKind::kConnection:
         closes_ |= ListHasToken(value, "close");
         continue;
     }

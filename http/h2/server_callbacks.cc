@@ -290,9 +290,7 @@ ssize_t ServerSession::Callbacks::ReadBody(nghttp2_session* session, int32_t id,
       stream.out.Consume(size);
       has_more = !stream.out.empty();
       trailers = &stream.out_trailers;
-      if (stream.writer.has_value() && stream.out.size() < kMaxUnsent) {
-        self.woken_.push_back(*std::exchange(stream.writer, std::nullopt));
-      }
+      if (stream.out.size() < kMaxUnsent) self.WakeLater(stream.writer);
       if (!has_more && stream.out_is_complete) {
         *flags |= NGHTTP2_DATA_FLAG_EOF;
       } else if (size == 0) {

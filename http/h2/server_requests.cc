@@ -96,8 +96,7 @@ void ServerSession::StartRuns() {
       // this request elsewhere. nghttp2 then closes the stream.
       if (last_id_.has_value() && stream.id > *last_id_) continue;
       if (link_->runs >= 2 * size_t{h2_.max_concurrent_streams}) {
-        nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
-                                  NGHTTP2_REFUSED_STREAM);
+        Reset(stream, NGHTTP2_REFUSED_STREAM);
         continue;
       }
       if (!stream.in_is_complete || !stream.in_error.ok()) {
@@ -144,9 +143,7 @@ void ServerSession::OnData(ServerStream& stream, std::string_view bytes) {
     if (stream.in_error.ok() && !stream.is_closed) {
       stream.in.Append(bytes);
       unread_ += bytes.size();
-      if (stream.reader.has_value()) {
-        woken_.push_back(*std::exchange(stream.reader, std::nullopt));
-      }
+      WakeLater(stream.reader);
       return;
     }
   }
@@ -172,12 +169,14 @@ void ServerSession::OpenWindow() {
   nghttp2_submit_window_update(session_, NGHTTP2_FLAG_NONE, 0, free);
 }
 
+void ServerSession::Reset(const ServerStream& stream, uint32_t error) {
+  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, error);
+}
+
 void ServerSession::OnRequestEnd(ServerStream& stream) {
   const ThreadMutexLock lock(&link_->mu);
   stream.in_is_complete = true;
-  if (stream.reader.has_value()) {
-    woken_.push_back(*std::exchange(stream.reader, std::nullopt));
-  }
+  WakeLater(stream.reader);
 }
 
 void ServerSession::FailBody(ServerStream& stream, int failure,
@@ -186,9 +185,7 @@ void ServerSession::FailBody(ServerStream& stream, int failure,
   if (!stream.in_error.ok()) return;
   stream.in_error = std::move(error);
   stream.in_failure = failure;
-  if (stream.reader.has_value()) {
-    woken_.push_back(*std::exchange(stream.reader, std::nullopt));
-  }
+  WakeLater(stream.reader);
 }
 
 void ServerSession::Refuse(ServerStream& stream, const Refusal& refusal) {
@@ -201,8 +198,7 @@ void ServerSession::OnHeaderSent(ServerStream& stream) {
   if (!stream.has_answered) return;
   const ThreadMutexLock lock(&link_->mu);
   if (!stream.out_has_failed) return;
-  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
-                            NGHTTP2_INTERNAL_ERROR);
+  Reset(stream, NGHTTP2_INTERNAL_ERROR);
 }
 
 void ServerSession::OnResponseEnd(ServerStream& stream) {
@@ -226,8 +222,7 @@ void ServerSession::OnResponseEnd(ServerStream& stream) {
     ArmTimer(stream.discard_end);
   } else {
     // Asks the client to stop (RFC 9113, section 8.1).
-    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
-                              NGHTTP2_NO_ERROR);
+    Reset(stream, NGHTTP2_NO_ERROR);
   }
 }
 
@@ -266,10 +261,8 @@ void ServerSession::Close(ServerStream& stream, bool aborts) {
                               : "the client has cancelled the request");
     }
     answer.swap(stream.answer);
-    for (std::optional<Waker>* waker : {&stream.reader, &stream.writer}) {
-      if (!waker->has_value()) continue;
-      woken_.push_back(*std::exchange(*waker, std::nullopt));
-    }
+    WakeLater(stream.reader);
+    WakeLater(stream.writer);
   }
   Consume(stream, unread);
   if (aborts && stream.run.has_value()) aborted_.push_back(*stream.run);
@@ -310,8 +303,7 @@ void ServerSession::TakeChanges() {
     Consume(stream, consumed);
     // The header of a new answer is sent first: see `OnHeaderSent()`.
     if (has_failed && !answer.has_value()) {
-      nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
-                                NGHTTP2_INTERNAL_ERROR);
+      Reset(stream, NGHTTP2_INTERNAL_ERROR);
       continue;
     }
     if (wants_continue && !stream.has_answered && !answer.has_value()) {
@@ -354,8 +346,7 @@ void ServerSession::Submit(ServerStream& stream, Response response,
       nghttp2_submit_response(session_, stream.id, fields.data(), fields.size(),
                               has_data ? &provider : nullptr);
   if (result != 0) {
-    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
-                              NGHTTP2_INTERNAL_ERROR);
+    Reset(stream, NGHTTP2_INTERNAL_ERROR);
     return;
   }
   if (has_data) BeginWaiting(stream);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -297,6 +298,12 @@ void ServerSession::EndBlocked() {
 bool ServerSession::MustNotRead() const {
   return write_end_ != Instant::Max() &&
          nghttp2_session_get_outbound_queue_size(session_) > kMaxQueued;
+}
+
+void ServerSession::WakeLater(std::optional<Waker>& waker) {
+  if (!waker.has_value()) return;
+  woken_.push_back(*std::move(waker));
+  waker.reset();
 }
 
 void ServerSession::NotifyTasks() {

@@ -144,6 +144,8 @@ class ServerSession {
   bool MustNotRead() const;
   // Starts the tasks of the requests in `begun_`.
   void StartRuns();
+  // Puts a waker, if any, into the list of those that `NotifyTasks()` wakes.
+  void WakeLater(std::optional<Waker>& waker);
   // Wakes and aborts the tasks in the lists.
   void NotifyTasks();
   // Returns whether time was up for anything.
@@ -178,6 +180,8 @@ class ServerSession {
   void OnStreamClose(ServerStream& stream);
   void OnUselessFrame();
 
+  // Ends the stream with RST_STREAM and an error code of HTTP/2.
+  void Reset(const ServerStream& stream, uint32_t error);
   // Fails the body of a request.
   void FailBody(ServerStream& stream, int failure, absl::Status error);
   // Answers a request without calling the handler.

@@ -113,8 +113,7 @@ void ServerSession::EndOverdueStream(ServerStream& stream) {
   }
   if (stream.discard_end <= now) {
     stream.discard_end = Instant::Max();
-    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
-                              NGHTTP2_NO_ERROR);
+    Reset(stream, NGHTTP2_NO_ERROR);
   }
   ArmTimer(std::min(stream.request_end, stream.discard_end));
   // While the connection takes nothing, that is what counts.
@@ -130,8 +129,7 @@ void ServerSession::EndOverdueStream(ServerStream& stream) {
   }
   if (!is_overdue) return;
   stream.is_waiting = false;
-  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
-                            NGHTTP2_CANCEL);
+  Reset(stream, NGHTTP2_CANCEL);
 }
 
 void ServerSession::BeginDrain() {
