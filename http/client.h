@@ -90,8 +90,8 @@ class ClientPool;
 //
 // REQUIRES: requests run in a task of a runtime, or in its `BlockOn()`.
 //
-// Redirects are not followed, cookies are not kept, and bodies are not
-// decompressed.
+// Redirects are returned like other responses (`FollowRedirects()` follows
+// them), cookies are not kept, and bodies are not decompressed.
 class Client {
  public:
   Client() : Client(ClientOptions()) {}

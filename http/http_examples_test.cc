@@ -23,6 +23,7 @@
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/client.h"
+#include "rouse/http/redirects/follow_redirects.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server.h"
@@ -44,6 +45,7 @@ namespace {
 
 using ::absl_testing::IsOk;
 using ::absl_testing::IsOkAndHolds;
+using ::absl_testing::StatusIs;
 using ::testing::EndsWith;
 using ::testing::StartsWith;
 
@@ -113,6 +115,19 @@ rouse::Co<absl::StatusOr<std::string>> Send(http::Client client,
   co_return co_await response.body.ReadAll(/*limit=*/1 << 20);
 }
 
+rouse::Co<absl::StatusOr<http::Response>> GetLatest(http::Client client,
+                                                    std::string url) {
+  http::Request request =
+      co_await rouse::OrReturn(http::Request::To("GET", url));
+  http::RedirectOptions options;
+  options.on_redirect = [](http::Request& next) {
+    return next.origin.starts_with("https:")
+               ? absl::OkStatus()
+               : absl::PermissionDeniedError("not encrypted");
+  };
+  co_return co_await http::FollowRedirects(client, std::move(request), options);
+}
+
 http::Response Shout(const http::Request&) {
   http::Response response(101);
   response.headers = {{"Connection", "Upgrade"}, {"Upgrade", "shout"}};
@@ -158,6 +173,33 @@ TEST(HttpPage, Bodies) {
                     "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
           .text,
       EndsWith("0007\r\ntick 2\n\r\n0\r\n\r\n"));
+}
+
+TEST(HttpPage, Redirects) {
+  absl::StatusOr<rouse::Runtime> runtime =
+      rouse::Builder::CurrentThread().Build();
+  const auto run = []() -> rouse::Co<absl::Status> {
+    rouse::TcpListener listener = co_await rouse::OrReturn(
+        rouse::TcpListener::Bind(rouse::SocketAddr::Localhost(0)));
+    const std::string url = absl::StrCat(
+        "http://", co_await rouse::OrReturn(listener.local_addr()), "/latest");
+    const auto handle = [](const http::Request&) {
+      http::Response response(302);
+      response.headers = {{"Location", "/7"}};
+      return response;
+    };
+    http::ServerOptions options;
+    options.stop = rouse::CancellationToken();
+    rouse::JoinHandle<absl::Status> serving =
+        rouse::Spawn(http::Serve(std::move(listener), handle, options));
+    const absl::StatusOr<http::Response> response =
+        co_await GetLatest(http::Client(), url);
+    EXPECT_THAT(response, StatusIs(absl::StatusCode::kPermissionDenied));
+    options.stop.Cancel();
+    EXPECT_THAT(co_await serving, IsOk());
+    co_return absl::OkStatus();
+  };
+  EXPECT_THAT(runtime->BlockOn(run), IsOk());
 }
 
 TEST(HttpPage, Upgrade) {

@@ -3,6 +3,7 @@
 
 #include "rouse/http/url.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -86,6 +87,54 @@ uint32_t OwnPort(std::string_view scheme) {
   return scheme == "http" ? 80 : 443;
 }
 
+// Returns whether `reference` begins with a scheme, such as "mailto:".
+bool HasScheme(std::string_view reference) {
+  const size_t end = reference.find_first_of(":/?#");
+  if (end == std::string_view::npos || reference[end] != ':' || end == 0 ||
+      !absl::ascii_isalpha(static_cast<unsigned char>(reference[0]))) {
+    return false;
+  }
+  for (const char c : reference.substr(0, end)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!absl::ascii_isalnum(byte) && c != '+' && c != '-' && c != '.') {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Returns `path`, which begins with '/', without the segments "." and "..".
+std::string RemoveDotSegments(std::string_view path) {
+  std::string result;
+  while (!path.empty()) {
+    const std::string_view segment = path.substr(0, path.find('/', 1));
+    path.remove_prefix(segment.size());
+    if (segment == "/..") {
+      result.resize(std::min(result.rfind('/'), result.size()));
+    } else if (segment != "/.") {
+      result += segment;
+      continue;
+    }
+    // The segment was the last, and leaves its '/'.
+    if (path.empty()) result += '/';
+  }
+  return result;
+}
+
+// Encodes what must not be in a URL but is often sent.
+std::string EncodeReference(std::string_view reference) {
+  std::string encoded;
+  for (const char c : reference) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte == ' ' || byte >= 0x80) {
+      absl::StrAppend(&encoded, "%", absl::Hex(byte, absl::kZeroPad2));
+    } else {
+      encoded += c;
+    }
+  }
+  return encoded;
+}
+
 absl::Status Invalid(std::string_view url, std::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(
       "the URL \"", absl::CHexEscape(url.substr(0, 200)), "\" ", what));
@@ -134,6 +183,37 @@ absl::StatusOr<Url> ParseUrl(std::string_view url) {
                       ? std::string(rest)
                       : absl::StrCat("/", rest);
   return parsed;
+}
+
+absl::StatusOr<Url> ResolveUrl(const Url& base, std::string_view reference) {
+  const std::string encoded =
+      EncodeReference(reference.substr(0, reference.find('#')));
+  std::string url;
+  if (HasScheme(encoded)) {
+    url = encoded;
+  } else if (encoded.starts_with("//")) {
+    url = absl::StrCat(base.origin.substr(0, base.origin.find(':')), ":",
+                       encoded);
+  } else if (encoded.starts_with('/')) {
+    url = absl::StrCat(base.origin, encoded);
+  } else {
+    // The target of a request can be "*".
+    std::string_view start = base.target;
+    if (!start.starts_with('/')) start = "/";
+    if (!encoded.empty()) start = start.substr(0, start.find('?'));
+    if (!encoded.empty() && encoded.front() != '?') {
+      start = start.substr(0, start.rfind('/') + 1);
+    }
+    url = absl::StrCat(base.origin, start, encoded);
+  }
+  absl::StatusOr<Url> resolved = ParseUrl(url);
+  if (!resolved.ok()) return resolved;
+  std::string& target = resolved->target;
+  const size_t query = std::min(target.find('?'), target.size());
+  target =
+      absl::StrCat(RemoveDotSegments(std::string_view(target).substr(0, query)),
+                   std::string_view(target).substr(query));
+  return resolved;
 }
 
 absl::StatusOr<Origin> ParseOrigin(std::string_view origin) {

@@ -66,6 +66,17 @@ struct Origin {
 //   outside of ASCII.
 absl::StatusOr<Url> ParseUrl(std::string_view url);
 
+// ResolveUrl()
+//
+// Returns the URL that `reference`, such as the value of `Location`, means on a
+// page with the URL `base`: "https://b/c", "//b/c", "/c", "c", "../c" or
+// "?query". The target has no segment "." or "..", and no fragment. A space or
+// a byte outside of ASCII, which servers send although they should not, becomes
+// %XX. Errors are those of `ParseUrl()`.
+//
+// The steps are those of RFC 3986, section 5.2.
+absl::StatusOr<Url> ResolveUrl(const Url& base, std::string_view reference);
+
 // ParseOrigin()
 //
 // Splits an origin like "http://example.com:8080". Errors are those of

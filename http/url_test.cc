@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
@@ -15,6 +16,7 @@
 namespace rouse::http {
 namespace {
 
+using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
 
@@ -64,6 +66,65 @@ TEST(ParseUrl, RefusesEverythingElse) {
   EXPECT_THAT(
       ParseUrl("http://user:password@example.com"),
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("Authorization")));
+}
+
+// The examples of RFC 3986, section 5.4, without those of other schemes.
+TEST(ResolveUrl, FollowsTheStandard) {
+  const absl::StatusOr<Url> base = ParseUrl("http://a/b/c/d;p?q");
+  ASSERT_THAT(base, IsOk());
+  const std::pair<std::string_view, std::string_view> kExamples[] = {
+      {"g", "http://a/b/c/g"},
+      {"./g", "http://a/b/c/g"},
+      {"g/", "http://a/b/c/g/"},
+      {"/g", "http://a/g"},
+      {"//g", "http://g/"},
+      {"?y", "http://a/b/c/d;p?y"},
+      {"g?y", "http://a/b/c/g?y"},
+      {"#s", "http://a/b/c/d;p?q"},
+      {"g#s", "http://a/b/c/g"},
+      {"g?y#s", "http://a/b/c/g?y"},
+      {";x", "http://a/b/c/;x"},
+      {"g;x?y#s", "http://a/b/c/g;x?y"},
+      {"", "http://a/b/c/d;p?q"},
+      {".", "http://a/b/c/"},
+      {"./", "http://a/b/c/"},
+      {"..", "http://a/b/"},
+      {"../", "http://a/b/"},
+      {"../g", "http://a/b/g"},
+      {"../..", "http://a/"},
+      {"../../g", "http://a/g"},
+      {"../../../g", "http://a/g"},
+      {"/./g", "http://a/g"},
+      {"/../g", "http://a/g"},
+      {"g.", "http://a/b/c/g."},
+      {"..g", "http://a/b/c/..g"},
+      {"./../g", "http://a/b/g"},
+      {"./g/.", "http://a/b/c/g/"},
+      {"g/../h", "http://a/b/c/h"},
+      {"g;x=1/../y", "http://a/b/c/y"},
+      {"g?y/../x", "http://a/b/c/g?y/../x"},
+      {"https://B:443/x/../y", "https://b/y"},
+      {"http://b", "http://b/"},
+      {"/a b", "http://a/a%20b"},
+      {"/\xc3\xa4", "http://a/%c3%a4"},
+      {"/a//b/../c", "http://a/a//c"},
+  };
+  for (const auto& [reference, expected] : kExamples) {
+    const absl::StatusOr<Url> url = ResolveUrl(*base, reference);
+    ASSERT_THAT(url, IsOk()) << reference;
+    EXPECT_EQ(url->origin + url->target, expected) << reference;
+  }
+}
+
+TEST(ResolveUrl, RefusesWhatAClientCannotRequest) {
+  const absl::StatusOr<Url> base = ParseUrl("https://a/b");
+  ASSERT_THAT(base, IsOk());
+  for (const std::string_view reference :
+       {"mailto:a@b", "http:g", "ftp://b/", "//u@b/", "//", "/\t", "http://"}) {
+    EXPECT_THAT(ResolveUrl(*base, reference),
+                StatusIs(absl::StatusCode::kInvalidArgument))
+        << reference;
+  }
 }
 
 TEST(ParseOrigin, SplitsHostAndPort) {
