@@ -60,6 +60,14 @@ TEST_P(TlsVersionTest, UpdatesKeys) {
     }
     Exchange(client, server);
   }
+  // Another call before the write changes nothing, also if the peer has asked
+  // for the change.
+  EXPECT_THAT(client.UpdateKeys(), IsOk());
+  EXPECT_THAT(client.UpdateKeys(), IsOk());
+  ASSERT_THAT(Run(WriteAll(client, "twice")), IsOk());
+  EXPECT_THAT(ReadSome(server), IsOkAndHolds("twice"));
+  EXPECT_THAT(server.UpdateKeys(), IsOk());
+  Exchange(client, server);
   // Also while bytes are waiting.
   client.stream().faults()->allowance = 10;
   ASSERT_THAT(Run(WriteAll(client, "first")), IsOk());

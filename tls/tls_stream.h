@@ -158,11 +158,11 @@ class TlsStream {
   const S& stream() const ABSL_ATTRIBUTE_LIFETIME_BOUND { return stream_; }
 
   // Has both ends change keys: this end at the next write, and the peer after
-  // receiving the write. With AES-GCM, RFC 8446 (section 5.5) asks for a change
-  // before 24 million records (390 GB) in one direction; the library does not
-  // make this change. ChaCha20 needs none. The library answers the peer's
-  // changes without a call. Returns FailedPrecondition if the connection uses
-  // TLS 1.2 or has ended.
+  // receiving the write. Further calls before that write change nothing. With
+  // AES-GCM, RFC 8446 (section 5.5) asks for a change before 24 million records
+  // (390 GB) in one direction; the library does not make this change. ChaCha20
+  // needs none. The library answers the peer's changes without a call. Returns
+  // FailedPrecondition if the connection uses TLS 1.2 or has ended.
   absl::Status UpdateKeys() { return engine_->UpdateKeys(); }
 
   // Returns the version on which the two ends have agreed.

@@ -21,8 +21,10 @@ struct TurnSource {
   rouse::Runtime* runtime;
 };
 
-// Called when the descriptor is readable, and at the source's time.
-gboolean Dispatch(GSource* source, GSourceFunc, gpointer) {
+// Called when the descriptor is readable, and at the source's time. GLib is
+// written in C, so that no exception may leave the function. A turn throws only
+// if a waker of the program throws.
+gboolean Dispatch(GSource* source, GSourceFunc, gpointer) noexcept {
   const absl::Duration wait =
       reinterpret_cast<TurnSource*>(source)->runtime->Turn();
   gint64 at = -1;  // never

@@ -43,7 +43,9 @@ class UvTurns {
     static_cast<UvTurns*>(timer->data)->Turn();
   }
 
-  void Turn() {
+  // libuv is written in C, so that no exception may leave a callback. A turn
+  // throws only if a waker of the program throws.
+  void Turn() noexcept {
     const absl::Duration wait = runtime_.Turn();
     if (wait == absl::InfiniteDuration()) {
       uv_timer_stop(&timer_);

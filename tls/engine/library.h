@@ -94,6 +94,17 @@ inline void IssueNoTickets(SSL_CTX* context) {
 #endif
 }
 
+// Returns whether the next write will send a change of keys. OpenSSL refuses
+// another change until then. BoringSSL does not.
+inline bool HasKeyUpdate(const SSL* ssl) {
+#ifdef OPENSSL_IS_BORINGSSL
+  (void)ssl;
+  return false;
+#else
+  return SSL_get_key_update_type(ssl) != SSL_KEY_UPDATE_NONE;
+#endif
+}
+
 // Adds the certificates that the operating system trusts. Returns false if the
 // certificates cannot be read. OpenSSL does not notice that there are none.
 // BoringSSL does not know where Linux has them.

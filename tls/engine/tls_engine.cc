@@ -461,7 +461,8 @@ absl::Status TlsEngine::UpdateKeys() {
         "UpdateKeys: the connection uses TLS 1.2, which has no key update; "
         "make a new connection instead");
   }
-  if (SSL_key_update(ssl_, SSL_KEY_UPDATE_REQUESTED) == 1) {
+  if (HasKeyUpdate(ssl_) ||
+      SSL_key_update(ssl_, SSL_KEY_UPDATE_REQUESTED) == 1) {
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
