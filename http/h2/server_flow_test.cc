@@ -227,6 +227,36 @@ TEST(Http2, AClosedWindowOfTheConnectionIsNotTheFaultOfAClient) {
   EXPECT_EQ(connection.reply(id).status, 408);
 }
 
+TEST(Http2, AnswersToUnreadBodiesOpenTheWindowOfTheConnection) {
+  std::vector<oneshot::Sender<int>> senders;
+  const auto handler = [&senders](Request request) -> Answer {
+    if (request.target != "/unread") {
+      co_return co_await Echo(std::move(request));
+    }
+    auto [sender, receiver] = oneshot::Channel<int>();
+    senders.push_back(std::move(sender));
+    (void)co_await receiver;
+    co_return Response(204);
+  };
+  Connection connection(handler);
+  connection.Pump();
+  for (int i = 0; i < 4; ++i) {
+    auto upload = std::make_shared<TestClient::Upload>();
+    upload->unsent.resize(Options().connection_window_bytes / 4);
+    connection.client().Send("POST", "/unread", {}, std::move(upload));
+  }
+  connection.Pump();
+  EXPECT_EQ(connection.client().window(0), 0);
+  const int32_t id = connection.client().Post("/", "hello");
+  connection.Pump();
+  EXPECT_EQ(connection.reply(id).status, 0);
+  ASSERT_EQ(senders.size(), 4);
+  for (auto& sender : senders) EXPECT_TRUE(std::move(sender).Send(1));
+  connection.Pump();
+  EXPECT_EQ(connection.reply(id).body, "POST / hello");
+  EXPECT_THAT(connection.client().window(0), Ge(kHalfWindow));
+}
+
 TEST(Http2, ReadsBodiesOfManyRequestsInSmallPieces) {
   // Bytes for which the window was not opened again must not add up.
   const auto handler = [](Request request) -> Answer {

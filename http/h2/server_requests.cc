@@ -160,13 +160,14 @@ void ServerSession::Consume(const ServerStream& stream, size_t bytes) {
   nghttp2_session_consume_stream(session_, stream.id, bytes);
 }
 
-void ServerSession::OpenWindow() {
+bool ServerSession::OpenWindow() {
   // Includes bytes that belong to no body, such as padding.
   const int32_t used = nghttp2_session_get_effective_recv_data_length(session_);
   const int32_t free = used - static_cast<int32_t>(unread_);
   const int32_t left = nghttp2_session_get_local_window_size(session_);
-  if (free <= 0 || (free < window_ / 4 && free < left)) return;
-  nghttp2_submit_window_update(session_, NGHTTP2_FLAG_NONE, 0, free);
+  if (free <= 0 || (free < window_ / 4 && free < left)) return false;
+  return nghttp2_submit_window_update(session_, NGHTTP2_FLAG_NONE, 0, free) ==
+         0;
 }
 
 void ServerSession::Reset(const ServerStream& stream, uint32_t error) {

@@ -254,7 +254,11 @@ void ServerSession::PollWrites(Context& cx) {
                                     : std::move(callback_error_));
         return;
       }
-      if (size == 0) break;
+      if (size == 0) {
+        // The ends of streams have freed what their handlers had not read.
+        if (!OpenWindow()) break;
+        continue;
+      }
       out_.Append(std::string_view(reinterpret_cast<const char*>(data), size));
     }
     if (out_.empty()) break;

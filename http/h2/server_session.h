@@ -128,10 +128,10 @@ class ServerSession {
   void Receive(std::string_view bytes);
   // Returns bytes of a body to the window of a stream, and of the connection.
   void Consume(const ServerStream& stream, size_t bytes);
-  // Opens the window of the connection if it is worth a frame. nghttp2 waits
-  // until half of the window was read, which never happens if handlers leave
-  // the other half unread.
-  void OpenWindow();
+  // Opens the window of the connection if it is worth a frame, and returns
+  // whether it was. nghttp2 waits until half of the window was read, which
+  // never happens if handlers leave the other half unread.
+  bool OpenWindow();
   // Ends the connection of a client that has sent too many frames of no use.
   // Returns whether something must be written for that.
   bool EndFlood();
