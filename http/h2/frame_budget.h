@@ -13,6 +13,7 @@
 #include "rouse/base/cxx20.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "rouse/timer/instant.h"
@@ -22,9 +23,10 @@ namespace rouse::http::internal {
 // FrameBudget
 //
 // A bucket of tokens. A frame of no use takes a token: PING, SETTINGS,
-// PRIORITY, RST_STREAM, DATA without a byte. Useful work gives a token back,
-// and time gives some, too. An honest client stays far from the end; a flood
-// (CVE-2019-9512, -9515, -9518, CVE-2023-44487) reaches the end in a moment.
+// PRIORITY, RST_STREAM, DATA without a byte. Useful work gives a token back: an
+// answer, or a KiB of bodies. Time gives some, too. An honest client stays far
+// from the end; a flood (CVE-2019-9512, -9515, -9518, CVE-2023-44487) reaches
+// the end in a moment.
 class FrameBudget {
  public:
   static constexpr int64_t kMost = 1000;
@@ -46,10 +48,23 @@ class FrameBudget {
   }
 
   // Gives a token back.
-  void Give() { tokens_ = std::min(kMost, tokens_ + 1); }
+  void Give() { GiveTokens(1); }
+  // Gives a token back for each KiB of the bodies that were received. Frames do
+  // not count, because a client can send a body in frames of one byte.
+  void GiveForBody(size_t bytes) {
+    constexpr size_t kBytesPerToken = 1024;
+    body_bytes_ += bytes;
+    GiveTokens(static_cast<int64_t>(body_bytes_ / kBytesPerToken));
+    body_bytes_ %= kBytesPerToken;
+  }
 
  private:
+  void GiveTokens(int64_t tokens) {
+    tokens_ = std::min(kMost, tokens_ + tokens);
+  }
+
   int64_t tokens_ = kMost;
+  size_t body_bytes_ = 0;  // that have given no token yet
   Instant refilled_;
 };
 

@@ -232,6 +232,30 @@ TEST(Http2, RapidResetsEndTheConnection) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST(Http2, BytesOfABodyDoNotPayForRapidResets) {
+  int alive = 0;
+  std::string frames = Frame(1, 4, 1, HeaderBlock("POST"));
+  for (uint32_t i = 1; i < 2000; ++i) {
+    absl::StrAppend(&frames, Frame(0, 0, 1, "x"),
+                    Frame(1, 5, 2 * i + 1, HeaderBlock()),
+                    Frame(3, 0, 2 * i + 1, std::string("\0\0\0\x8", 4)));
+  }
+  EXPECT_THAT(StatusAfter(frames, kEnhanceYourCalm, Never(alive)),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(Http2, ALongBodyInSmallFramesIsNoFlood) {
+  Connection connection(Echo);
+  const std::string frame = Frame(0, 0, 1, "x");
+  connection.client().SendRaw(Frame(1, 4, 1, HeaderBlock("POST")));
+  for (int i = 0; i < 100; ++i) {
+    connection.client().SendRaw(Repeat(frame, 100));
+    connection.Pump();
+  }
+  EXPECT_FALSE(connection.client().has_ended());
+}
+
 TEST(Http2, RequestsThatCauseResetsEndTheConnection) {
   // The server resets each stream itself (CVE-2025-8671): WINDOW_UPDATE of 0.
   std::string frames;

@@ -145,7 +145,7 @@ struct ServerSession::Callbacks::Functions {
         }
         case NGHTTP2_DATA: {
           if (frame->hd.length > frame->data.padlen) {
-            self.budget_->Give();
+            self.budget_->GiveForBody(frame->hd.length - frame->data.padlen);
           } else if (frame->hd.length > 0 && !ends) {
             self.OnUselessFrame();  // only padding
           }
