@@ -42,7 +42,8 @@ struct Options {
   // for these bytes: from 65,535, the protocol's own number, to 2^31 - 1. A
   // connection whose handlers leave this many bytes unread receives no further
   // body until a handler reads or ends. This time does not count as the
-  // client's.
+  // client's. A body of at most 4 KiB that arrives with the header of its
+  // request does not count as unread.
   uint32_t connection_window_bytes = uint32_t{1} << 20;
 };
 

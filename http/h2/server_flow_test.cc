@@ -149,6 +149,46 @@ TEST(Http2, UnreadBodiesShareTheWindowOfTheConnection) {
   EXPECT_THAT(connection.client().window(0), Ge(kHalfWindow));
 }
 
+TEST(Http2, UnreadBodiesThatAreCompleteShareTheWindowOfTheConnection) {
+  int alive = 0;
+  Connection connection(Never(alive));
+  connection.Pump();
+  std::vector<std::shared_ptr<TestClient::Upload>> uploads;
+  for (int i = 0; i < 100; ++i) {
+    uploads.push_back(std::make_shared<TestClient::Upload>());
+    uploads.back()->unsent = std::string(20'000, 'x');
+    uploads.back()->has_ended = true;
+    connection.client().Send("POST", "/", {}, uploads.back());
+    connection.Pump();
+  }
+  size_t sent = 0;
+  for (const auto& upload : uploads) sent += upload->sent;
+  EXPECT_EQ(sent, Options().connection_window_bytes);
+  EXPECT_EQ(alive, 100);
+}
+
+TEST(Http2, ReceivesABodyOfKnownSizeThatCameWithTheHeader) {
+  const auto handler = [](Request request) -> Answer {
+    const std::optional<uint64_t> size = request.body.size();
+    const std::string body = co_await OrReturn(request.body.ReadAll(1 << 20));
+    EXPECT_EQ(size, body.size());
+    EXPECT_EQ(request.body.trailers().Get("sum"), "3");
+    co_return Response::Text(body);
+  };
+  Connection connection(handler);
+  connection.Pump();
+  for (const size_t size : {0, 1, 4096, 4097, 30'000}) {
+    const std::string body(size, 'x');
+    auto upload = std::make_shared<TestClient::Upload>();
+    upload->unsent = body;
+    upload->has_ended = true;
+    upload->trailers = {{"sum", "3"}};
+    const int32_t id = connection.client().Send("POST", "/", {}, upload);
+    connection.Pump();
+    EXPECT_EQ(connection.reply(id).body, body);
+  }
+}
+
 // Leaves `/unread` unread, and counts the bytes of other bodies.
 AnyHandler CountOrLeave() {
   return [](Request request) -> Answer {

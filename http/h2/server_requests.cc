@@ -37,6 +37,10 @@ namespace {
 // does.
 constexpr uint64_t kMaxDiscard = uint64_t{256} << 10;
 
+// Most bytes of a body that the handler gets as text, if the body has arrived
+// with the header. Text does not count as unread: see `h2::Options`.
+constexpr size_t kMaxText = size_t{4} << 10;
+
 }  // namespace
 
 void ServerSession::OnBeginRequest(int32_t id) {
@@ -99,11 +103,14 @@ void ServerSession::StartRuns() {
         Reset(stream, NGHTTP2_REFUSED_STREAM);
         continue;
       }
-      if (!stream.in_is_complete || !stream.in_error.ok()) {
+      const bool is_whole = stream.in_is_complete && stream.in_error.ok();
+      if (!is_whole || stream.in.size() > kMaxText) {
+        std::optional<uint64_t> size = stream.length;
+        if (is_whole) size = stream.in.size();
         request.body =
             Body(std::make_unique<StreamBody>(link_, begun.stream,
                                               options_->progress_timeout),
-                 stream.length);
+                 size);
       } else {
         consumed = stream.in.size();
         request.body = Body(stream.in.view());
