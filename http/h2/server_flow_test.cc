@@ -297,6 +297,40 @@ TEST(Http2, AnswersToUnreadBodiesOpenTheWindowOfTheConnection) {
   EXPECT_THAT(connection.client().window(0), Ge(kHalfWindow));
 }
 
+TEST(Http2, BodiesThatHandlersDestroyDoNotStopOthers) {
+  for (const bool has_arrived : {false, true}) {
+    SCOPED_TRACE(has_arrived);
+    std::vector<oneshot::Sender<int>> senders;
+    const auto handler = [&senders](Request request) -> Answer {
+      if (request.target == "/") co_return co_await Echo(std::move(request));
+      if (request.target == "/late") {
+        auto [sender, receiver] = oneshot::Channel<int>();
+        senders.push_back(std::move(sender));
+        (void)co_await receiver;
+      }
+      request.body = Body();
+      co_await Sleep(absl::InfiniteDuration());
+      co_return Response();
+    };
+    Connection connection(handler);
+    connection.Pump();
+    for (int i = 0; i < 4; ++i) {
+      auto upload = std::make_shared<TestClient::Upload>();
+      upload->unsent.resize(Options().connection_window_bytes / 4);
+      connection.client().Send("POST", has_arrived ? "/late" : "/early", {},
+                               std::move(upload));
+    }
+    connection.Pump();
+    const int32_t id = connection.client().Post("/", "hello");
+    connection.Pump();
+    EXPECT_EQ(senders.size(), has_arrived ? 4 : 0);
+    for (auto& sender : senders) EXPECT_TRUE(std::move(sender).Send(1));
+    connection.Pump();
+    EXPECT_EQ(connection.reply(id).body, "POST / hello");
+    EXPECT_THAT(connection.client().window(0), Ge(kHalfWindow));
+  }
+}
+
 TEST(Http2, ReadsBodiesOfManyRequestsInSmallPieces) {
   // Bytes for which the window was not opened again must not add up.
   const auto handler = [](Request request) -> Answer {

@@ -51,6 +51,31 @@ Waker ServerLink::Consume(const std::shared_ptr<ServerStream>& stream,
   return std::exchange(session, Waker());
 }
 
+StreamBody::~StreamBody() {
+  if (is_done_) return;
+  Waker session;
+  std::optional<Waker> reader;  // destroyed without the lock
+  ROUSE_TRY {
+    const ThreadMutexLock lock(&link_->mu);
+    ServerStream& stream = *stream_;
+    const size_t unread = stream.in.size();
+    if (stream.is_closed || (stream.in_is_complete && unread == 0)) return;
+    absl::Status dropped =
+        absl::CancelledError("the handler has destroyed the body");
+    // Does not depend on the number of bytes: the window of the connection may
+    // be closed by several such bodies.
+    session = link_->Change(stream_);
+    stream.consumed += unread;
+    stream.in.Clear();
+    stream.in.Shrink(0);
+    if (stream.in_error.ok()) stream.in_error = std::move(dropped);
+    reader.swap(stream.reader);
+  }
+  // Without memory, the bytes wait for the end of the stream.
+  ROUSE_CATCH_ALL {}
+  WakeDropped(std::move(session));
+}
+
 PollResult<absl::StatusOr<size_t>> StreamBody::PollRead(
     Context& cx, absl::Span<char> buffer) {
   using Result = absl::StatusOr<size_t>;

@@ -190,6 +190,8 @@ class StreamBody final : public BodySource {
       : link_(std::move(link)),
         stream_(std::move(stream)),
         progress_timeout_(progress_timeout) {}
+  // Gives the unread bytes back to the windows, and has later bytes discarded.
+  ~StreamBody() override;
 
   PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
                                               absl::Span<char> buffer) override;
