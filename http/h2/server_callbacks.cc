@@ -304,6 +304,11 @@ ssize_t ServerSession::Callbacks::ReadBody(nghttp2_session* session, int32_t id,
     if (size > 0) {
       self.data_sent_ = stream.waiting_since = self.Time();
     }
+    if (has_more) {
+      // The bytes may have come after `TakeChanges()`, so that nothing else
+      // arms the timer.
+      self.ArmTimer(stream.waiting_since + self.options_->progress_timeout);
+    }
     if ((*flags & NGHTTP2_DATA_FLAG_EOF) != 0 && !trailers->empty()) {
       const std::vector<nghttp2_nv> fields = TrailersOf(*trailers);
       if (!fields.empty()) {

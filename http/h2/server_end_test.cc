@@ -225,6 +225,59 @@ TEST(Http2, ARequestAfterTheLastOfTheGoawayIsNotStarted) {
   EXPECT_EQ(calls.load(std::memory_order_relaxed), 1);
 }
 
+TEST(Http2, LimitsTheTimeOfBytesThatComeWhileTheSessionReads) {
+  Runtime runtime = TwoWorkers();
+  ServerOptions options = WithHttp2();
+  options.progress_timeout = absl::Milliseconds(20);
+  absl::Notification has_opened;
+  absl::Notification is_reading;
+  absl::Notification has_yielded;
+  std::pair<oneshot::Sender<void>, oneshot::Receiver<void>> go =
+      oneshot::Channel<void>();
+  const auto source = [&]() -> Gen<std::string> {
+    co_yield std::string(1000, 'x');
+    (void)co_await go.second;
+    co_yield std::string(1000, 'x');
+    has_yielded.Notify();
+    co_await Sleep(absl::InfiniteDuration());
+  };
+  const auto handler = [&source](Request) -> Answer {
+    Response response;
+    response.body = Body::FromStream(source());
+    co_return response;
+  };
+  // The session has looked for bytes, and reads that the window is larger.
+  const auto before_read = [&] {
+    if (!has_opened.HasBeenNotified() || is_reading.HasBeenNotified()) return;
+    is_reading.Notify();
+    has_yielded.WaitForNotification();
+  };
+  std::pair<DuplexStream, DuplexStream> ends = Duplex(65536);
+  TestClient::Options window;
+  window.stream_window = 1000;
+  window.opens_windows = false;
+  TestClient client(std::move(ends.first), window);
+  const int32_t id = client.Get("/");
+  JoinHandle<absl::Status> served = runtime.Spawn(ServeConnection(
+      Hooked(std::move(ends.second), before_read, [] {}), handler, options));
+  const auto run = [&]() -> Co<> {
+    co_await StepUntil(client,
+                       [&] { return client.reply(id).body.size() == 1000; });
+    // No byte waits when the timer of the first bytes ends.
+    co_await Sleep(5 * options.progress_timeout);
+    has_opened.Notify();
+    client.OpenWindow(id, 500);
+    co_await StepUntil(client, [&] { return is_reading.HasBeenNotified(); });
+    EXPECT_TRUE(std::move(go.first).Send());
+    co_await StepUntil(client, [&] { return client.reply(id).is_closed; });
+    served.Abort();
+    (void)co_await served;
+  };
+  runtime.BlockOn(run());
+  EXPECT_TRUE(client.reply(id).is_closed);
+  EXPECT_EQ(client.reply(id).error, kCancel);
+}
+
 TEST(Http2, AnAnswerAtTheLastMomentHasTheTimeOfTheRequest) {
   Runtime runtime = TwoWorkers();
   ServerOptions options = WithHttp2();
