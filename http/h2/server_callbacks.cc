@@ -36,6 +36,9 @@ constexpr size_t kMaxQueuedAcks = 500;
 // answer.
 constexpr size_t kHeaderExcess = 4;
 
+// The last stream of the first GOAWAY of a graceful end, which ends nothing.
+constexpr int32_t kNoticeId = 0x7fffffff;
+
 }  // namespace
 
 struct ServerSession::Callbacks::Functions {
@@ -223,6 +226,11 @@ struct ServerSession::Callbacks::Functions {
               return;
           }
         case NGHTTP2_GOAWAY:
+          if (frame->goaway.last_stream_id == kNoticeId) {
+            // A PING that was submitted with the GOAWAY would be sent first,
+            // and its answer would not say that the client knows of the end.
+            nghttp2_submit_ping(session, NGHTTP2_FLAG_NONE, kPing.data());
+          }
           if (frame->goaway.error_code != NGHTTP2_NO_ERROR &&
               self.status_.ok()) {
             self.status_ = absl::InvalidArgumentError(absl::StrCat(

@@ -4,6 +4,7 @@
 // Tests of the limits of a server of HTTP/2, and of the ends of requests and of
 // connections.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "absl/status/status_matchers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
@@ -31,8 +33,10 @@
 #include "rouse/http/server.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/duplex.h"
+#include "rouse/io/read.h"
 #include "rouse/io/write_all.h"
 #include "rouse/runtime/runtime.h"
+#include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/cancellation_token.h"
 #include "rouse/sync/oneshot.h"
 #include "rouse/testing/paused_time.h"
@@ -368,10 +372,43 @@ TEST(Http2, DrainsAnIdleConnection) {
   stop.Cancel();
   connection.Pump();
   EXPECT_THAT(connection.client().goaways(),
+              ElementsAre(Pair(kMaxId, kNoError)));
+  // nghttp2's client does not answer a PING if no request is under way.
+  connection.client().SendRaw(Frame(6, 1, 0, "draining"));
+  connection.Pump();
+  EXPECT_THAT(connection.client().goaways(),
               ElementsAre(Pair(kMaxId, kNoError), Pair(1, kNoError)));
   EXPECT_TRUE(connection.client().has_ended());
   connection.client().EndWriting();
   EXPECT_THAT(connection.Status(), IsOk());
+}
+
+TEST(Http2, TheDrainSendsThePingAfterTheGoaway) {
+  ServerOptions options = WithHttp2();
+  const CancellationToken stop = options.stop;
+  Runtime runtime = PausedRuntime();
+  std::pair<DuplexStream, DuplexStream> ends = Duplex(65536);
+  const JoinHandle<absl::Status> served =
+      runtime.Spawn(ServeConnection(std::move(ends.second), Echo, options));
+  const auto run = [&]() -> Co<std::string> {
+    const std::string preface = Preface();
+    const absl::Status written = co_await WriteAll(ends.first, preface);
+    EXPECT_THAT(written, IsOk());
+    co_await Advance(absl::ZeroDuration());
+    stop.Cancel();
+    co_await Advance(absl::ZeroDuration());
+    std::string bytes(1000, '\0');
+    const auto size = co_await Read(ends.first, absl::MakeSpan(bytes));
+    bytes.resize(size.value_or(0));
+    co_return bytes;
+  };
+  const std::string sent = runtime.BlockOn(run());
+  const size_t goaway = sent.find(
+      Frame(7, 0, 0, absl::StrCat("\x7f\xff\xff\xff", std::string(4, '\0'))));
+  const size_t ping = sent.find(Frame(6, 0, 0, "draining"));
+  ASSERT_NE(goaway, std::string::npos);
+  ASSERT_NE(ping, std::string::npos);
+  EXPECT_LT(goaway, ping);
 }
 
 TEST(Http2, DrainFinishesRequestsAndThoseOnTheirWay) {

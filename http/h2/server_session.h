@@ -158,7 +158,7 @@ class ServerSession {
   // Registers the task with the `ServerLink`. Returns false if a stream has
   // changed in the meantime.
   bool Wait(Context& cx);
-  // Begins the graceful end: a first GOAWAY and a PING; the PING's answer
+  // Begins the graceful end: a first GOAWAY, and then a PING; the PING's answer
   // causes the second GOAWAY.
   void BeginDrain();
   void EndDrain();

@@ -135,7 +135,6 @@ void ServerSession::EndOverdueStream(ServerStream& stream) {
 void ServerSession::BeginDrain() {
   if (std::exchange(is_draining_, true)) return;
   nghttp2_submit_shutdown_notice(session_);
-  nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, kPing.data());
   drain_end_ = Time() + kDrainPing;
   ArmTimer(drain_end_);
 }
