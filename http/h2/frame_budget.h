@@ -23,10 +23,10 @@ namespace rouse::http::internal {
 // FrameBudget
 //
 // A bucket of tokens. A frame of no use takes a token: PING, SETTINGS,
-// PRIORITY, RST_STREAM, DATA without a byte. Useful work gives a token back: an
-// answer, or a KiB of bodies. Time gives some, too. An honest client stays far
-// from the end; a flood (CVE-2019-9512, -9515, -9518, CVE-2023-44487) reaches
-// the end in a moment.
+// PRIORITY, RST_STREAM, DATA without a byte, small CONTINUATION. Useful work
+// gives a token back: an answer, or a KiB of bodies. Time gives some, too. An
+// honest client stays far from the end; a flood (CVE-2019-9512, -9515, -9518,
+// CVE-2023-44487) reaches the end in a moment.
 class FrameBudget {
  public:
   static constexpr int64_t kMost = 1000;

@@ -57,7 +57,7 @@ namespace rouse::http::h2 {
 //   more (RFC 9113, section 6.5.2). A message that the RFC calls malformed
 //   resets its stream, or ends the connection. The connection goes on after a
 //   request that is answered with an error, except for a header that is late,
-//   which gets no answer.
+//   or exceeds `max_header_bytes` four times, which gets no answer.
 // * `progress_timeout` ends the stream whose window the client does not open,
 //   and the connection only if the client takes no bytes at all.
 // * If the source of a response's body fails, the stream is reset, and the

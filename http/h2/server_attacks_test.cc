@@ -22,6 +22,7 @@
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/server_fixture.h"
 #include "rouse/http/h2/test_client.h"
+#include "rouse/http/headers.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server_options.h"
@@ -271,19 +272,18 @@ TEST(Http2, RequestsThatCauseResetsEndTheConnection) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(Http2, HeadersThatAreTooLargeForAnAnswerEndTheConnection) {
+TEST(Http2, AHeaderThatIsTooLargeForAnAnswerEndsTheConnection) {
   ServerOptions options = WithHttp2();
   options.max_header_bytes = 100;
-  const std::string header = absl::StrCat(
-      HeaderBlock(), std::string("\0\1a\x7f\xa1\3", 6), std::string(544, 'b'));
-  std::string frames;
-  for (uint32_t i = 0; i < 2000; ++i) {
-    absl::StrAppend(&frames, Frame(1, 5, 2 * i + 1, header));
-  }
-  Connection connection(Echo, options);
-  connection.client().SendRaw(frames);
-  connection.Pump();
-  EXPECT_TRUE(connection.client().has_ended());
+  // The header goes on, in frames that nghttp2 would only decode.
+  std::string frames =
+      Frame(1, 1, 1,
+            absl::StrCat(HeaderBlock(), std::string("\0\1a\x7f\xa1\3", 6),
+                         std::string(544, 'b')));
+  absl::StrAppend(&frames, Frame(9, 0, 1, std::string("\0\1a\1b", 5)));
+  EXPECT_THAT(StatusAfter(frames, kEnhanceYourCalm, Echo, options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("max_header_bytes")));
 }
 
 TEST(Http2, ErrorsOfTheServerAreNoFlood) {
@@ -319,6 +319,33 @@ TEST(Http2, AFloodOfContinuationsEndsTheConnection) {
   connection.client().EndWriting();
   EXPECT_THAT(connection.Status(),
               StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(Http2, ManySmallContinuationsEndTheConnection) {
+  // A few for each request, which nghttp2 takes.
+  std::string frames;
+  for (uint32_t id = 1; id < 600; id += 2) {
+    absl::StrAppend(&frames, Frame(1, 1, id, HeaderBlock()),
+                    Repeat(Frame(9, 0, id), 5), Frame(9, 4, id));
+  }
+  Options limits;
+  limits.max_concurrent_streams = 1000;
+  int alive = 0;
+  EXPECT_THAT(
+      StatusAfter(frames, kEnhanceYourCalm, Never(alive), WithHttp2(limits)),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("frames of no use")));
+}
+
+TEST(Http2, LargeHeadersInContinuationsAreNoFlood) {
+  ServerOptions options = WithHttp2();
+  options.max_header_bytes = 256 << 10;
+  Connection connection(Echo, options);
+  const Headers large = {{"a", std::string(50'000, 'x')},
+                         {"b", std::string(10'000, 'x')}};
+  for (int i = 0; i < 700; ++i) {
+    ASSERT_EQ(connection.Get("/", large).status, 200) << i;
+  }
 }
 
 TEST(Http2, AClientThatDoesNotReceiveFillsNoMemory) {

@@ -32,9 +32,11 @@ namespace {
 // Most answers to PING and SETTINGS that wait (CVE-2019-9512, -9515).
 constexpr size_t kMaxQueuedAcks = 500;
 
-// A client that sends a header of this many times the limit does not get an
-// answer.
+// A client that sends a header of this many times the limit is disconnected.
 constexpr size_t kHeaderExcess = 4;
+
+// A CONTINUATION with fewer bytes is a frame of no use.
+constexpr size_t kSmallContinuation = 1024;
 
 // The last stream of the first GOAWAY of a graceful end, which ends nothing.
 constexpr int32_t kNoticeId = 0x7fffffff;
@@ -69,10 +71,13 @@ struct ServerSession::Callbacks::Functions {
     return Guard(user_data, [&] {
       switch (head->type) {
         case NGHTTP2_HEADERS:
-        case NGHTTP2_CONTINUATION:
         case NGHTTP2_GOAWAY:
         case NGHTTP2_WINDOW_UPDATE:
           return;
+        case NGHTTP2_CONTINUATION:
+          // Larger ones soon reach the limit of a header (CVE-2024-28182).
+          if (head->length >= kSmallContinuation) return;
+          break;
         case NGHTTP2_DATA:
           if (head->length > 0) return;
           if ((head->flags & NGHTTP2_FLAG_END_STREAM) != 0) return;
@@ -104,27 +109,30 @@ struct ServerSession::Callbacks::Functions {
                       const uint8_t* value, size_t value_size, uint8_t,
                       void* user_data) {
     ServerSession& self = Self(user_data);
-    const int result = Guard(user_data, [&] {
+    return Guard(user_data, [&] {
       const std::string_view n(reinterpret_cast<const char*>(name), name_size);
       const std::string_view v(reinterpret_cast<const char*>(value),
                                value_size);
       if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) {
         self.fields_.Add(n, v);
+      } else {
+        ServerStream* const stream = StreamOf(session, frame->hd.stream_id);
+        if (stream != nullptr) {
+          self.fields_.AddTrailer(n, v, stream->in_trailers);
+        }
+      }
+      if (self.fields_.bytes() / kHeaderExcess <=
+          self.options_->max_header_bytes) {
         return;
       }
-      ServerStream* const stream = StreamOf(session, frame->hd.stream_id);
-      if (stream != nullptr) {
-        self.fields_.AddTrailer(n, v, stream->in_trailers);
+      // The rest of the header is not worth the work. nghttp2 would decode the
+      // rest if only the stream ended, and would not say when the rest ends.
+      if (self.status_.ok()) {
+        self.status_ = absl::InvalidArgumentError(
+            "the client has sent a header of many times max_header_bytes");
       }
+      nghttp2_session_terminate_session(session, NGHTTP2_ENHANCE_YOUR_CALM);
     });
-    if (result != 0) return result;
-    // The rest of a much too large header is not worth the work.
-    if (self.fields_.bytes() / kHeaderExcess >
-        self.options_->max_header_bytes) {
-      self.OnUselessFrame();
-      return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    }
-    return 0;
   }
 
   static int OnFrameRecv(nghttp2_session* session, const nghttp2_frame* frame,

@@ -49,12 +49,13 @@ using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::Ge;
+using ::testing::HasSubstr;
 using ::testing::Pair;
 
 constexpr uint32_t kNoError = 0;
-constexpr uint32_t kInternalError = 2;
 constexpr uint32_t kRefusedStream = 7;
 constexpr uint32_t kCancel = 8;
+constexpr uint32_t kEnhanceYourCalm = 11;
 constexpr int32_t kMaxId = 0x7fffffff;
 // The window of a connection is opened again when half of it was used.
 const int32_t kHalfWindow =
@@ -73,10 +74,15 @@ TEST(Http2, LimitsTheHeader) {
   EXPECT_EQ(connection.Get("/", many).status, 200);
   many.AddChecked("x", "y");
   EXPECT_EQ(connection.Get("/", many).status, 431);
-  // Not worth an answer.
-  EXPECT_EQ(connection.Get("/", {{"x", std::string(9000, 'x')}}).error,
-            kInternalError);
   EXPECT_EQ(connection.Get("/").status, 200);
+  // Not worth an answer.
+  EXPECT_EQ(connection.Get("/", {{"x", std::string(9000, 'x')}}).status, 0);
+  EXPECT_TRUE(connection.client().has_ended());
+  ASSERT_FALSE(connection.client().goaways().empty());
+  EXPECT_EQ(connection.client().goaways().back().second, kEnhanceYourCalm);
+  connection.client().EndWriting();
+  EXPECT_THAT(connection.Status(), StatusIs(absl::StatusCode::kInvalidArgument,
+                                            HasSubstr("max_header_bytes")));
 }
 
 TEST(Http2, LimitsTheBody) {
