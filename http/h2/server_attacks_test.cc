@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "rouse/future/co.h"
 #include "rouse/future/gen.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h2/options.h"
@@ -25,12 +26,18 @@
 #include "rouse/http/headers.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
+#include "rouse/http/server.h"
 #include "rouse/http/server_options.h"
+#include "rouse/io/duplex.h"
+#include "rouse/io/write_all.h"
+#include "rouse/runtime/runtime.h"
+#include "rouse/testing/paused_time.h"
 #include "rouse/timer/sleep.h"
 
 namespace rouse::http::h2 {
 namespace {
 
+using ::absl_testing::IsOk;
 using ::absl_testing::StatusIs;
 using ::testing::HasSubstr;
 
@@ -175,6 +182,22 @@ TEST(Http2, FloodsOfFramesEndTheConnection) {
     EXPECT_THAT(StatusAfter(frames, kEnhanceYourCalm),
                 StatusIs(absl::StatusCode::kInvalidArgument));
   }
+}
+
+TEST(Http2, AFloodThatEndsWithTheConnectionIsAFlood) {
+  Runtime runtime = PausedRuntime();
+  std::pair<DuplexStream, DuplexStream> ends = Duplex(65536);
+  const auto run = [&]() -> Co<absl::Status> {
+    const std::string frames = absl::StrCat(
+        Preface(), Repeat(Frame(2, 0, 1, std::string(5, '\1')), 1200));
+    const absl::Status written = co_await WriteAll(ends.first, frames);
+    EXPECT_THAT(written, IsOk());
+    EXPECT_THAT(ends.first.ShutdownWrite(), IsOk());
+    co_return co_await ServeConnection(std::move(ends.second), Echo,
+                                       WithHttp2());
+  };
+  EXPECT_THAT(runtime.BlockOn(run()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 TEST(Http2, FloodsOfFramesWithAnswersEndTheConnection) {

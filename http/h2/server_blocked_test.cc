@@ -79,6 +79,20 @@ TEST(Http2, LimitsTheTimeOfAFlush) {
   }
 }
 
+TEST(Http2, AClientThatClosesBeforeTheLastBytesOfAResponseLosesThem) {
+  const auto handler = [](Request) -> Answer {
+    co_return Response::Text(std::string(50'000, 'z'));
+  };
+  Connection connection(handler, WithHttp2(), TestClient::Options(),
+                        /*capacity=*/1000);
+  connection.Pump();
+  connection.client().SetReading(false);
+  connection.client().Get("/");
+  connection.Pump();
+  connection.client().EndWriting();
+  EXPECT_THAT(connection.Status(), StatusIs(absl::StatusCode::kDataLoss));
+}
+
 TEST(Http2, ReadsOnWhenTheConnectionTakesBytesAgain) {
   const auto handler = [](Request request) -> Answer {
     Response response;

@@ -203,7 +203,9 @@ bool ServerSession::PollReads(Context& cx) {
     if (**size == 0) {
       client_has_ended_ = true;
       if (!options_->allow_half_close) {
-        Finish(streams_.empty()
+        const bool has_sent_all =
+            streams_.empty() && out_.empty() && !must_flush_;
+        Finish(has_sent_all
                    ? absl::OkStatus()
                    : absl::DataLossError("the client closed the connection "
                                          "before the response"));
@@ -352,12 +354,13 @@ bool ServerSession::BeginLinger() {
 bool ServerSession::PollLinger(Context& cx) {
   const bool has_ended = linger_.Poll(cx, *io_).IsReady();
   if (!has_ended && timer_.Poll(cx).IsPending()) return false;
-  return Finish(std::move(status_));
+  return Finish(absl::OkStatus());
 }
 
 bool ServerSession::Finish(absl::Status status) {
   if (state_ == State::kEnding) return true;
-  status_ = std::move(status);
+  // The first reason counts.
+  if (status_.ok()) status_ = std::move(status);
   state_ = State::kEnding;
   return true;
 }

@@ -113,7 +113,8 @@ class ServerSession {
   bool PollLinger(Context& cx);
   bool PollEnding(Context& cx);
 
-  // Begin the next state. Always return true.
+  // Begin the next state. Always return true. The connection ends with the
+  // first error, which `status_` may already have.
   bool BeginLinger();
   bool Finish(absl::Status status);
 
