@@ -176,9 +176,15 @@ TEST(Http2, FloodsOfFramesEndTheConnection) {
   const std::string post = Frame(1, 4, 1, HeaderBlock("POST"));
   const std::string empty = Frame(0, 0, 1);
   const std::string padded = Frame(0, 8, 1, std::string("\3\0\0\0", 4));
+  const std::string goaway = Frame(7, 0, 0, std::string(8, '\0'));
+  // HEADERS of a stream before the last one, which nghttp2 ignores.
+  const std::string late =
+      absl::StrCat(Frame(1, 5, 3, HeaderBlock()),
+                   Repeat(Frame(1, 5, 1, HeaderBlock()), 1200));
   for (const std::string& frames :
        {Repeat(priority, 1200), absl::StrCat(post, Repeat(empty, 1200)),
-        absl::StrCat(post, Repeat(padded, 1200))}) {
+        absl::StrCat(post, Repeat(padded, 1200)),
+        absl::StrCat(post, Repeat(goaway, 1200)), late}) {
     EXPECT_THAT(StatusAfter(frames, kEnhanceYourCalm),
                 StatusIs(absl::StatusCode::kInvalidArgument));
   }

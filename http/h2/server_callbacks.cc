@@ -70,8 +70,6 @@ struct ServerSession::Callbacks::Functions {
                           void* user_data) {
     return Guard(user_data, [&] {
       switch (head->type) {
-        case NGHTTP2_HEADERS:
-        case NGHTTP2_GOAWAY:
         case NGHTTP2_WINDOW_UPDATE:
           return;
         case NGHTTP2_CONTINUATION:
@@ -83,6 +81,8 @@ struct ServerSession::Callbacks::Functions {
           if ((head->flags & NGHTTP2_FLAG_END_STREAM) != 0) return;
           break;
         default:
+          // `OnBeginHeaders()` gives the token of HEADERS back. nghttp2 does
+          // not call it for a stream that was refused or has ended.
           break;
       }
       Self(user_data).OnUselessFrame();
@@ -93,6 +93,7 @@ struct ServerSession::Callbacks::Functions {
                             void* user_data) {
     return Guard(user_data, [&] {
       ServerSession& self = Self(user_data);
+      self.budget_->Give();
       self.fields_.Begin(self.options_->max_header_bytes,
                          self.options_->max_header_count);
       self.header_id_ = frame->hd.stream_id;
@@ -227,7 +228,12 @@ struct ServerSession::Callbacks::Functions {
             case NGHTTP2_PROTOCOL_ERROR:
             case NGHTTP2_FLOW_CONTROL_ERROR:
             case NGHTTP2_STREAM_CLOSED:
+              self.OnUselessFrame();
+              return;
             case NGHTTP2_REFUSED_STREAM:
+              // If nghttp2 has refused the stream, the HEADERS have taken a
+              // token already.
+              if (StreamOf(session, frame->hd.stream_id) == nullptr) return;
               self.OnUselessFrame();
               return;
             default:
