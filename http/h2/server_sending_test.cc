@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@
 #include "rouse/http/server_options.h"
 #include "rouse/runtime/runtime.h"
 #include "rouse/sync/oneshot.h"
+#include "rouse/testing/counting_waker.h"
+#include "rouse/testing/failing_allocations.h"
 #include "rouse/testing/paused_time.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -240,6 +243,48 @@ TEST(Http2, ATaskThatIsDestroyedFailsItsStream) {
   EXPECT_TRUE(stream->out_has_failed);
   EXPECT_TRUE(sending->out_has_failed);
 }
+
+// ---- Memory that runs out.
+
+#ifdef ROUSE_CAN_FAIL_ALLOCATIONS
+TEST(Http2, AReadWithoutMemoryLosesNoByte) {
+  const auto link = std::make_shared<internal::ServerLink>("", 1000, 1000);
+  const auto stream = std::make_shared<internal::ServerStream>(1);
+  stream->in.Append("hello");
+  internal::StreamBody body(link, stream, absl::InfiniteDuration());
+  const CountingWaker task;
+  Context cx(task.waker());
+  char bytes[10];
+  {
+    const FailingAllocation failing(0);
+    EXPECT_THROW((void)body.PollRead(cx, absl::MakeSpan(bytes)),
+                 std::bad_alloc);
+  }
+  const PollResult<absl::StatusOr<size_t>> size =
+      body.PollRead(cx, absl::MakeSpan(bytes));
+  ASSERT_TRUE(size.IsReady());
+  EXPECT_THAT(*size, IsOkAndHolds(size_t{5}));
+}
+
+TEST(Http2, ATaskThatIsDestroyedWithoutMemoryWakesTheConnection) {
+  const auto link = std::make_shared<internal::ServerLink>("", 1000, 1000);
+  const auto stream = std::make_shared<internal::ServerStream>(1);
+  std::optional<internal::StreamRun> run;
+  run.emplace(link, stream, nullptr, Request());
+  bool is_woken = false;
+  const auto wake = [&is_woken] { is_woken = true; };
+  {
+    const ThreadMutexLock lock(&link->mu);
+    link->session = Waker::FromCallable(wake);
+  }
+  {
+    const FailingAllocation failing(0);
+    run.reset();
+    EXPECT_TRUE(failing.has_failed());
+  }
+  EXPECT_TRUE(is_woken);
+}
+#endif
 
 // ---- A race of the connection's task with the reader's timer.
 

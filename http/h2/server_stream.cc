@@ -3,6 +3,7 @@
 
 #include "rouse/http/h2/server_stream.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -88,10 +89,11 @@ PollResult<absl::StatusOr<size_t>> StreamBody::PollRead(
     const ThreadMutexLock lock(&link_->mu);
     ServerStream& stream = *stream_;
     if (!stream.in.empty()) {
-      const size_t size = stream.in.view().copy(buffer.data(), buffer.size());
+      const size_t size = std::min(stream.in.size(), buffer.size());
+      session = link_->Consume(stream_, size);  // first, because it can throw
+      stream.in.view().copy(buffer.data(), size);
       stream.in.Consume(size);
       stream.in.Shrink(0);
-      session = link_->Consume(stream_, size);
       result.emplace(size);
     } else if (!stream.in_error.ok()) {
       result.emplace(stream.in_error);
@@ -105,9 +107,9 @@ PollResult<absl::StatusOr<size_t>> StreamBody::PollRead(
           "sent"));
     } else {
       if (stream.expects_continue) {
+        session = link_->Change(stream_);
         stream.expects_continue = false;
         stream.wants_continue = true;
-        session = link_->Change(stream_);
       }
       stream.reader = cx.waker().Clone();
     }

@@ -89,7 +89,11 @@ StreamRun::~StreamRun() {
       // wait for ever.
       stream.has_answer = stream.out_is_complete = stream.out_has_failed = true;
       ROUSE_TRY { session = link_->Change(stream_); }
-      ROUSE_CATCH_ALL {}
+      ROUSE_CATCH_ALL {
+        // The stream fails when it changes next. The connection may wait for
+        // the last task.
+        session = std::exchange(link_->session, Waker());
+      }
     } else if (link_->runs == 0) {
       session = std::exchange(link_->session, Waker());
     }
@@ -175,11 +179,11 @@ void StreamRun::Respond(absl::StatusOr<Response>&& answer) {
   {
     const ThreadMutexLock lock(&link_->mu);
     if (stream_->is_closed || stream_->has_answer) return;
+    session = link_->Change(stream_);  // first, because it can throw
     stream_->has_answer = true;
     stream_->streams_out = streams_out;
     stream_->out_size = size;
     stream_->answer.emplace(*std::move(answer));
-    session = link_->Change(stream_);
   }
   WakeDropped(std::move(session));
   if (!streams_out) return;
@@ -236,11 +240,11 @@ void StreamRun::EndBody(absl::Status status) {
   Waker session;
   {
     const ThreadMutexLock lock(&link_->mu);
+    session = link_->Change(stream_);  // first, because it can throw
     is_clients_fault = stream_->is_closed || stream_->in_failure != 0;
     stream_->out_is_complete = true;
     stream_->out_has_failed = !status.ok();
     stream_->out_trailers = std::move(trailers);
-    session = link_->Change(stream_);
   }
   WakeDropped(std::move(session));
   if (!status.ok() && !is_clients_fault) Log(status);
