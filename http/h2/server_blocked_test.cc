@@ -93,6 +93,30 @@ TEST(Http2, AClientThatClosesBeforeTheLastBytesOfAResponseLosesThem) {
   EXPECT_THAT(connection.Status(), StatusIs(absl::StatusCode::kDataLoss));
 }
 
+TEST(Http2, AClosedWindowIsNotForgottenWhileTheSessionYields) {
+  const auto handler = [](Request request) -> Answer {
+    co_return Response::Text(
+        std::string(request.target == "/large" ? 20 << 20 : 10'000, 'z'));
+  };
+  ServerOptions options = WithHttp2();
+  TestClient::Options window;
+  window.stream_window = 1000;
+  window.opens_windows = false;
+  // The connection takes everything, but not in one poll of the session.
+  Connection connection(handler, options, window, /*capacity=*/32 << 20);
+  const int32_t stalled = connection.client().Get("/");
+  connection.Pass(options.progress_timeout - absl::Seconds(10));
+  const int32_t large = connection.client().Get("/large");
+  connection.Pump();
+  connection.client().OpenWindow(0, 100'000'000);
+  connection.client().OpenWindow(large, 100'000'000);
+  connection.Pump();
+  EXPECT_EQ(connection.reply(large).body.size(), 20 << 20);
+  EXPECT_FALSE(connection.reply(stalled).is_closed);
+  connection.Pass(absl::Seconds(10));
+  EXPECT_TRUE(connection.reply(stalled).is_closed);
+}
+
 TEST(Http2, ReadsOnWhenTheConnectionTakesBytesAgain) {
   const auto handler = [](Request request) -> Answer {
     Response response;

@@ -266,7 +266,7 @@ void ServerSession::PollWrites(Context& cx) {
     if (out_.empty()) break;
     PollResult<absl::StatusOr<size_t>> written =
         io_->PollWrite(cx, out_.view());
-    if (written.IsPending()) return BeginBlocked();
+    if (written.IsPending()) return BeginBlocked(cx);
     if (!written->ok()) {
       Finish((*std::move(written)).status());
       return;
@@ -278,7 +278,7 @@ void ServerSession::PollWrites(Context& cx) {
   if (must_flush_) {
     PollResult<absl::Status> flushed = io_->PollFlush(cx);
     // A stream with a buffer of its own takes bytes, and then waits here.
-    if (flushed.IsPending()) return BeginBlocked();
+    if (flushed.IsPending()) return BeginBlocked(cx);
     if (!flushed->ok()) {
       Finish(*std::move(flushed));
       return;
@@ -289,8 +289,10 @@ void ServerSession::PollWrites(Context& cx) {
   if (streams_.empty()) out_.Shrink(kSmallBuffer);
 }
 
-void ServerSession::BeginBlocked() {
+void ServerSession::BeginBlocked(const Context& cx) {
   if (write_end_ != Instant::Max()) return;
+  // A task without budget yields, whether or not the connection takes bytes.
+  if (!cx.HasBudget()) return;
   write_end_ = Time() + options_->progress_timeout;
   ArmTimer(write_end_);
 }

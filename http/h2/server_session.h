@@ -139,7 +139,7 @@ class ServerSession {
   // Writes what nghttp2 has to send, as long as the connection takes it.
   void PollWrites(Context& cx);
   // Start and stop the time in which the connection takes nothing.
-  void BeginBlocked();
+  void BeginBlocked(const Context& cx);
   void EndBlocked();
   // Returns whether too much waits to be sent.
   bool MustNotRead() const;
