@@ -126,11 +126,12 @@ class Runtime {
   //
   // Returns how long the loop may wait before the next call: zero if tasks are
   // still ready, and otherwise until the earliest deadline of a timer, on the
-  // monotonic clock; infinity without a timer. A loop with a coarser unit must
-  // round up, or calls in vain. The loop must call `Turn()` when the time has
-  // passed, and when `fd()` is readable. More calls are allowed. A call polls
-  // about as many tasks as `Builder::EventInterval()` says, so that the loop
-  // has its turn.
+  // monotonic clock; infinity without a timer. The result can be shorter for a
+  // deadline that is far away, up to five times. A loop with a coarser unit
+  // must round up, or calls in vain. The loop must call `Turn()` when the time
+  // has passed, and when `fd()` is readable. More calls are allowed. A call
+  // polls about as many tasks as `Builder::EventInterval()` says, so that the
+  // loop has its turn.
   //
   // The first call binds the runtime to the calling thread: from then on, only
   // this thread runs tasks, in `Turn()` or in `BlockOn()`. `BlockOn()` on

@@ -139,7 +139,9 @@ TEST(TurnTest, ReturnsTheTimeUntilTheNextDeadline) {
   runtime.Spawn(SleepAndCount(absl::Hours(2), count)).Detach();
   runtime.Spawn(SleepAndCount(absl::Hours(1), count)).Detach();
   const absl::Duration wait = runtime.Turn();
-  EXPECT_GT(wait, absl::Minutes(50));
+  // Often about an hour, but the wheel can need a call in between: each 4.7
+  // hours of the clock, for deadlines behind the next such moment.
+  EXPECT_GT(wait, absl::ZeroDuration());
   EXPECT_LE(wait, absl::Hours(1) + absl::Milliseconds(1));
   EXPECT_FALSE(IsReadable(runtime));
   EXPECT_EQ(count, 0);
@@ -188,15 +190,15 @@ TEST(TurnTest, AnEarlierDeadlineEndsTheWait) {
   Runtime runtime = Make();
   int count = 0;
   runtime.Spawn(SleepAndCount(absl::Hours(1), count)).Detach();
-  EXPECT_GT(runtime.Turn(), absl::Minutes(50));
+  const absl::Duration wait = runtime.Turn();
   EXPECT_FALSE(IsReadable(runtime));
   const EnterGuard enter = runtime.Enter();
-  Sleep sleep(absl::Minutes(1));
+  Sleep sleep(wait / 2);
   const Waker waker;
   Context cx(waker);
   EXPECT_TRUE(sleep.Poll(cx).IsPending());
   EXPECT_TRUE(IsReadable(runtime));
-  EXPECT_LE(runtime.Turn(), absl::Minutes(1) + absl::Milliseconds(1));
+  EXPECT_LE(runtime.Turn(), wait / 2 + absl::Milliseconds(1));
 }
 
 TEST(TurnTest, ATaskSpawnedByTheLoopEndsTheWait) {

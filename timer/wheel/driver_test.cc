@@ -130,7 +130,9 @@ TEST(Driver, AWaitElsewhereLastsUntilTheNextDeadline) {
   Context cx(waker);
   ASSERT_TRUE(sleep.Poll(cx).IsPending());
   const absl::Duration wait = driver.PrepareToWait();
-  EXPECT_GT(wait, absl::Minutes(50));
+  // Often about an hour, but at each 4.7 hours of the clock the wheel needs a
+  // call, to sort the timers that come within reach of a finer level.
+  EXPECT_GT(wait, absl::ZeroDuration());
   EXPECT_LE(wait, absl::Hours(1) + absl::Milliseconds(1));
 }
 
