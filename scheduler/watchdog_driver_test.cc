@@ -72,27 +72,33 @@ TEST(WatchdogTest, ASleepingWorkerGetsTheDriverFromTheWatchdog) {
   scheduler->Unref();
 }
 
-// A driver whose first park lasts until it is notified to end. It stands for a
-// dispatch that wakes tasks of other schedulers.
+// A driver that is unparked like others until `has_dispatch`. From then on, an
+// unpark finds the worker in a dispatch, which wakes tasks of other schedulers
+// until it is notified to end.
 class BusyDriver final : public ParkingDriver {
  public:
-  explicit BusyDriver(Events* events) : events_(events) {}
+  BusyDriver(Events* events, absl::Notification* has_dispatch)
+      : events_(events), has_dispatch_(has_dispatch) {}
 
   void Park() override {
-    if (events_->parked.HasBeenNotified()) return ParkingDriver::Park();
-    events_->parked.Notify();
-    events_->end_look.WaitForNotification();
+    if (!events_->parked.HasBeenNotified()) events_->parked.Notify();
+    ParkingDriver::Park();
+    if (has_dispatch_->HasBeenNotified()) {
+      events_->end_look.WaitForNotification();
+    }
   }
 
  private:
   Events* const events_;
+  absl::Notification* const has_dispatch_;
 };
 
 // The worker in the driver is woken for the task, and so is the watchdog.
 TEST(WatchdogTest, ATaskDoesNotWaitForTheEndOfADispatch) {
   Events events;
-  auto* const scheduler =
-      new Scheduler(std::make_unique<BusyDriver>(&events), {.workers = 2});
+  absl::Notification has_dispatch;
+  auto* const scheduler = new Scheduler(
+      std::make_unique<BusyDriver>(&events, &has_dispatch), {.workers = 2});
   auto watchdog = Watchdog::Start(*scheduler, absl::Milliseconds(1), "dog");
   ASSERT_THAT(watchdog, absl_testing::IsOk());
   std::thread in_driver([scheduler] { scheduler->worker(0).Run(); });
@@ -102,6 +108,7 @@ TEST(WatchdogTest, ATaskDoesNotWaitForTheEndOfADispatch) {
          !scheduler->awake_event().IsAwaited()) {
     std::this_thread::yield();
   }
+  has_dispatch.Notify();
   absl::Notification has_run;
   auto body = [&has_run]() -> Co<> {
     has_run.Notify();
