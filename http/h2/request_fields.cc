@@ -17,11 +17,9 @@
 #include "rouse/http/url.h"
 
 namespace rouse::http::internal {
+
 void RequestFields::Begin(size_t max_bytes, size_t max_count) {
-  max_bytes_ = max_bytes;
-  max_count_ = max_count;
-  bytes_ = count_ = 0;
-  refusal_ = Refusal();
+  check_.Begin(max_bytes, max_count);
   request_ = Request();
   request_.method.clear();
   request_.target.clear();
@@ -29,21 +27,6 @@ void RequestFields::Begin(size_t max_bytes, size_t max_count) {
   cookie_.clear();
   has_authority_ = has_host_ = expects_continue_ = false;
   length_.reset();
-}
-
-bool RequestFields::Count(std::string_view name, std::string_view value) {
-  bytes_ += name.size() + value.size() + 32;
-  if (!refusal_.ok()) return false;
-  if (bytes_ > max_bytes_) {
-    refusal_ = {431, "the header is too large"};
-  } else if (!name.starts_with(':') && ++count_ > max_count_) {
-    refusal_ = {431, "the header has too many fields"};
-  } else if (!name.starts_with(':') && !IsToken(name)) {
-    refusal_ = {400, "the name of a header field is not valid"};
-  } else if (!IsFieldValue(value)) {
-    refusal_ = {400, "the value of a header field is not valid"};
-  }
-  return refusal_.ok();
 }
 
 void RequestFields::AddPseudo(std::string_view name, std::string_view value) {
@@ -58,7 +41,7 @@ void RequestFields::AddPseudo(std::string_view name, std::string_view value) {
 }
 
 void RequestFields::Add(std::string_view name, std::string_view value) {
-  if (!Count(name, value)) return;
+  if (!check_.Count(name, value)) return;
   if (name.starts_with(':')) {
     AddPseudo(name, value);
     return;
@@ -69,12 +52,12 @@ void RequestFields::Add(std::string_view name, std::string_view value) {
       // The authority counts, and comes first.
       if (has_authority_) {
         if (!absl::EqualsIgnoreCase(authority_, value)) {
-          refusal_ = {400, "Host and the authority differ"};
+          check_.Refuse({400, "Host and the authority differ"});
         }
         return;
       }
       if (std::exchange(has_host_, true)) {
-        refusal_ = {400, "several Host are given"};
+        check_.Refuse({400, "several Host are given"});
         return;
       }
       authority_ = value;
@@ -86,7 +69,7 @@ void RequestFields::Add(std::string_view name, std::string_view value) {
       }
       if (name != "expect") break;
       if (!absl::EqualsIgnoreCase(value, "100-continue")) {
-        refusal_ = {417, "the only Expect supported is \"100-continue\""};
+        check_.Refuse({417, "the only Expect supported is \"100-continue\""});
         return;
       }
       expects_continue_ = true;
@@ -95,7 +78,7 @@ void RequestFields::Add(std::string_view name, std::string_view value) {
       if (name != "content-length") break;
       uint64_t length;
       if (length_.has_value() || !ParseContentLength(value, length)) {
-        refusal_ = {400, "Content-Length is not a number of bytes"};
+        check_.Refuse({400, "Content-Length is not a number of bytes"});
         return;
       }
       length_ = length;
@@ -106,16 +89,8 @@ void RequestFields::Add(std::string_view name, std::string_view value) {
   request_.headers.AddChecked(name, value);
 }
 
-void RequestFields::AddTrailer(std::string_view name, std::string_view value,
-                               Headers& trailers) {
-  if (!Count(name, value)) return;
-  if (!ParseTrailerLine(absl::StrCat(name, ":", value), trailers)) {
-    refusal_ = {400, "a trailer is not a valid field"};
-  }
-}
-
 Refusal RequestFields::Finish() {
-  if (!refusal_.ok()) return refusal_;
+  if (!refusal().ok()) return refusal();
   if (!IsToken(request_.method)) return {400, "the method is not valid"};
   if (!has_authority_ && !has_host_) return {400, "Host is missing"};
   if (!IsAuthority(authority_)) return {400, "Host is not valid"};

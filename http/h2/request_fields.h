@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "rouse/http/h1/parse_head.h"
+#include "rouse/http/h2/shared/field_check.h"
 #include "rouse/http/headers.h"
 #include "rouse/http/request.h"
 
@@ -26,9 +27,7 @@ namespace rouse::http::internal {
 
 // RequestFields
 //
-// Collects the fields of one header after another. nghttp2 refuses malformed
-// messages (RFC 9113, section 8.1.1). The checks here are the checks that http/
-// also makes for HTTP/1.1.
+// Collects the fields of one header after another, and checks them.
 class RequestFields {
  public:
   // Begins a header. The size of a field is the size of name and value, plus 32
@@ -40,17 +39,19 @@ class RequestFields {
 
   // Adds a field that follows a body to `trailers`.
   void AddTrailer(std::string_view name, std::string_view value,
-                  Headers& trailers);
+                  Headers& trailers) {
+    check_.AddTrailer(name, value, trailers);
+  }
 
   // Ends the header of a request. If the header is not refused, `request()` is
   // complete, except for the body.
   Refusal Finish();
 
   // Returns the reason if a field was refused, even one of the trailers.
-  const Refusal& refusal() const { return refusal_; }
+  const Refusal& refusal() const { return check_.refusal(); }
 
   // Returns the size of the fields so far.
-  size_t bytes() const { return bytes_; }
+  size_t bytes() const { return check_.bytes(); }
 
   Request& request() { return request_; }
   // Returns the value of `Content-Length`, if any.
@@ -58,16 +59,9 @@ class RequestFields {
   bool expects_continue() const { return expects_continue_; }
 
  private:
-  // Counts a field. Returns false if the limits are exceeded, or the name or
-  // the value is not valid.
-  bool Count(std::string_view name, std::string_view value);
   void AddPseudo(std::string_view name, std::string_view value);
 
-  size_t max_bytes_ = 0;
-  size_t max_count_ = 0;
-  size_t bytes_ = 0;
-  size_t count_ = 0;
-  Refusal refusal_;
+  FieldCheck check_;
   Request request_;
   std::string authority_;
   // The values of all fields `cookie`, which HTTP/2 lets a client split.

@@ -16,24 +16,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/base/attributes.h"
-#include "rouse/http/headers.h"
 #include "rouse/http/response.h"
 
 namespace rouse::http::internal {
-
-// Returns a field of these texts, which must outlive the field. nghttp2 copies
-// the texts, and makes the name lower-case.
-nghttp2_nv Field(std::string_view name ABSL_ATTRIBUTE_LIFETIME_BOUND,
-                 std::string_view value ABSL_ATTRIBUTE_LIFETIME_BOUND);
-
-// Returns the fields of trailers, which must outlive the result, without the
-// fields that HTTP/2 does not have or that would change the message.
-std::vector<nghttp2_nv> TrailersOf(
-    const Headers& trailers ABSL_ATTRIBUTE_LIFETIME_BOUND);
 
 // ResponseFields
 //

@@ -12,17 +12,17 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/log/log.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
-#include "rouse/http/h2/frame_budget.h"
-#include "rouse/http/h2/response_fields.h"
 #include "rouse/http/h2/server_session.h"
 #include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/shared/fields.h"
+#include "rouse/http/h2/shared/frame_budget.h"
+#include "rouse/http/h2/shared/shared_stream.h"
 #include "rouse/http/headers.h"
 #include "rouse/http/serving/handler_call.h"
 
@@ -34,9 +34,6 @@ constexpr size_t kMaxQueuedAcks = 500;
 
 // A client that sends a header of this many times the limit is disconnected.
 constexpr size_t kHeaderExcess = 4;
-
-// A CONTINUATION with fewer bytes is a frame of no use.
-constexpr size_t kSmallContinuation = 1024;
 
 // The last stream of the first GOAWAY of a graceful end, which ends nothing.
 constexpr int32_t kNoticeId = 0x7fffffff;
@@ -69,23 +66,7 @@ struct ServerSession::Callbacks::Functions {
   static int OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* head,
                           void* user_data) {
     return Guard(user_data, [&] {
-      switch (head->type) {
-        case NGHTTP2_WINDOW_UPDATE:
-          return;
-        case NGHTTP2_CONTINUATION:
-          // Larger ones soon reach the limit of a header (CVE-2024-28182).
-          if (head->length >= kSmallContinuation) return;
-          break;
-        case NGHTTP2_DATA:
-          if (head->length > 0) return;
-          if ((head->flags & NGHTTP2_FLAG_END_STREAM) != 0) return;
-          break;
-        default:
-          // `OnBeginHeaders()` gives the token of HEADERS back. nghttp2 does
-          // not call it for a stream that was refused or has ended.
-          break;
-      }
-      Self(user_data).OnUselessFrame();
+      if (IsUseless(*head)) Self(user_data).OnUselessFrame();
     });
   }
 
@@ -332,14 +313,9 @@ ssize_t ServerSession::Callbacks::ReadBody(nghttp2_session* session, int32_t id,
       self.ArmTimer(stream.waiting_since + self.options_->progress_timeout);
     }
     if ((*flags & NGHTTP2_DATA_FLAG_EOF) != 0 && !trailers->empty()) {
-      const std::vector<nghttp2_nv> fields = TrailersOf(*trailers);
-      if (!fields.empty()) {
-        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-        if (nghttp2_submit_trailer(session, id, fields.data(), fields.size()) !=
-            0) {
-          result = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-          return;
-        }
+      if (SubmitTrailers(session, id, *trailers, flags) != 0) {
+        result = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+        return;
       }
     }
     result = static_cast<ssize_t>(size);

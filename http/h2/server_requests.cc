@@ -17,11 +17,13 @@
 #include "rouse/base/thread_mutex.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h1/parse_head.h"
-#include "rouse/http/h2/frame_budget.h"
 #include "rouse/http/h2/response_fields.h"
 #include "rouse/http/h2/server_callbacks.h"
 #include "rouse/http/h2/server_session.h"
 #include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/shared/fields.h"
+#include "rouse/http/h2/shared/frame_budget.h"
+#include "rouse/http/h2/shared/shared_stream.h"
 #include "rouse/http/h2/stream_run.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
@@ -284,8 +286,8 @@ void ServerSession::TakeChanges() {
     link_->consumed = 0;
     taken_.swap(link_->changed);
   }
-  for (const std::shared_ptr<ServerStream>& taken : taken_) {
-    ServerStream& stream = *taken;
+  for (const std::shared_ptr<SharedStream>& taken : taken_) {
+    auto& stream = static_cast<ServerStream&>(*taken);
     size_t consumed;
     bool wants_continue;
     bool resumes;

@@ -13,7 +13,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/status_matchers.h"
@@ -29,6 +28,7 @@
 #include "rouse/http/body.h"
 #include "rouse/http/h2/server_fixture.h"
 #include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/shared/shared_stream.h"
 #include "rouse/http/h2/stream_run.h"
 #include "rouse/http/h2/test_client.h"
 #include "rouse/http/headers.h"
@@ -239,7 +239,7 @@ TEST(Http2, ATaskThatIsDestroyedFailsItsStream) {
   const ThreadMutexLock lock(&link->mu);
   EXPECT_EQ(link->runs, 0);
   EXPECT_EQ(link->unpolled, 0);
-  EXPECT_EQ(link->changed, std::vector({stream, sending}));
+  EXPECT_THAT(link->changed, ::testing::ElementsAre(stream, sending));
   EXPECT_TRUE(stream->out_has_failed);
   EXPECT_TRUE(sending->out_has_failed);
 }

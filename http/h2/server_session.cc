@@ -18,7 +18,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "rouse/base/exceptions.h"
@@ -27,6 +26,8 @@
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/server_callbacks.h"
 #include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/shared/fields.h"
+#include "rouse/http/h2/shared/shared_stream.h"
 #include "rouse/http/handler.h"
 #include "rouse/http/server_options.h"
 #include "rouse/scheduler/task/abort_handle.h"
@@ -55,15 +56,6 @@ constexpr absl::Duration kLinger = absl::Seconds(1);
 
 // Most bytes of a header that the settings announce.
 constexpr size_t kMostHeader = 0x7fffffff;
-
-absl::Status Nghttp2Error(std::string_view what, ssize_t code) {
-  const char* const text = nghttp2_strerror(static_cast<int>(code));
-  if (code == NGHTTP2_ERR_NOMEM) {
-    return absl::ResourceExhaustedError(absl::StrCat(what, ": ", text));
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the client has broken the rules of HTTP/2: ", what, ": ", text));
-}
 
 }  // namespace
 
@@ -111,10 +103,10 @@ absl::Status ServerSession::Open() {
   const nghttp2_session_callbacks* const callbacks = Callbacks::Get();
   const nghttp2_option* const options = Callbacks::Options();
   if (callbacks == nullptr || options == nullptr) {
-    return Nghttp2Error("begin", NGHTTP2_ERR_NOMEM);
+    return Nghttp2Error("client", "begin", NGHTTP2_ERR_NOMEM);
   }
   int result = nghttp2_session_server_new2(&session_, callbacks, this, options);
-  if (result != 0) return Nghttp2Error("begin", result);
+  if (result != 0) return Nghttp2Error("client", "begin", result);
   const auto headers = static_cast<uint32_t>(
       std::min<size_t>(options_->max_header_bytes, kMostHeader));
   const std::array<nghttp2_settings_entry, 4> settings = {{
@@ -129,7 +121,7 @@ absl::Status ServerSession::Open() {
     result = nghttp2_session_set_local_window_size(session_, NGHTTP2_FLAG_NONE,
                                                    0, window_);
   }
-  if (result != 0) return Nghttp2Error("settings", result);
+  if (result != 0) return Nghttp2Error("client", "settings", result);
   budget_.emplace(Time());
   header_end_ = Time() + options_->header_timeout;
   idle_end_ = Time() + options_->idle_timeout;
@@ -231,7 +223,7 @@ void ServerSession::Receive(std::string_view bytes) {
   const ssize_t used = nghttp2_session_mem_recv(
       session_, reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   if (used < 0) {
-    Finish(callback_error_.ok() ? Nghttp2Error("a frame", used)
+    Finish(callback_error_.ok() ? Nghttp2Error("client", "a frame", used)
                                 : std::move(callback_error_));
     return;
   }
@@ -252,7 +244,7 @@ void ServerSession::PollWrites(Context& cx) {
       const uint8_t* data;
       const ssize_t size = nghttp2_session_mem_send(session_, &data);
       if (size < 0) {
-        Finish(callback_error_.ok() ? Nghttp2Error("a frame", size)
+        Finish(callback_error_.ok() ? Nghttp2Error("client", "a frame", size)
                                     : std::move(callback_error_));
         return;
       }

@@ -23,10 +23,11 @@
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/h1/buffer.h"
 #include "rouse/http/h1/parse_head.h"
-#include "rouse/http/h2/frame_budget.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/request_fields.h"
 #include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/shared/frame_budget.h"
+#include "rouse/http/h2/shared/shared_stream.h"
 #include "rouse/http/handler.h"
 #include "rouse/http/headers.h"
 #include "rouse/http/request.h"
@@ -231,7 +232,7 @@ class ServerSession {
   std::vector<Begun> begun_;
   std::vector<Waker> woken_;
   std::vector<AbortHandle> aborted_;
-  std::vector<std::shared_ptr<ServerStream>> taken_;  // from `changed`
+  std::vector<std::shared_ptr<SharedStream>> taken_;  // from `changed`
 
   // Time.
   std::optional<Instant> now_;

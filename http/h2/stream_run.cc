@@ -3,7 +3,6 @@
 
 #include "rouse/http/h2/stream_run.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,17 +12,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/await_trace.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/shared/body_sender.h"
+#include "rouse/http/h2/shared/shared_stream.h"
 #include "rouse/http/handler.h"
 #include "rouse/http/headers.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
-#include "rouse/http/serving/body_length.h"
 #include "rouse/http/serving/handler_call.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -31,18 +30,6 @@
 
 namespace rouse::http::internal {
 namespace {
-
-// Bytes of one read of a body.
-constexpr size_t kRead = size_t{16} << 10;
-
-// Returns whether nghttp2 would refuse to send the fields.
-bool IsTooLarge(const Headers& fields) {
-  size_t size = 0;
-  for (const auto& [name, value] : fields) {
-    size += name.size() + value.size() + 12;
-  }
-  return size > kMaxSentHeader;
-}
 
 absl::Status TooLarge(std::string_view what) {
   return absl::ResourceExhaustedError(
@@ -74,7 +61,7 @@ StreamRun::~StreamRun() {
   // The connection waits until no part of a request or of a handler is left.
   call_.Reset();
   request_.reset();
-  body_ = Body();
+  sender_.Reset();
   Waker session;
   {
     const ThreadMutexLock lock(&link_->mu);
@@ -174,7 +161,8 @@ void StreamRun::Respond(absl::StatusOr<Response>&& answer) {
   if (HasNoBody(answer->status)) size.reset();
   const bool streams_out = has_body && !answer->body.is_text();
   // A source is the handler's code, which runs only in this task.
-  if (streams_out || !has_body) body_ = std::exchange(answer->body, Body());
+  Body body;
+  if (streams_out || !has_body) body = std::exchange(answer->body, Body());
   Waker session;
   {
     const ThreadMutexLock lock(&link_->mu);
@@ -187,51 +175,20 @@ void StreamRun::Respond(absl::StatusOr<Response>&& answer) {
   }
   WakeDropped(std::move(session));
   if (!streams_out) return;
-  length_ = BodyLength(size);
+  sender_.Start(std::move(body), size);
   state_ = State::kBody;
 }
 
-PollResult<absl::StatusOr<size_t>> StreamRun::PollRead(
-    Context& cx, absl::Span<char> buffer) {
-  ROUSE_TRY { return body_.PollRead(cx, buffer); }
-  ROUSE_CATCH_ALL { return absl::StatusOr<size_t>(CurrentException()); }
-}
-
 bool StreamRun::PollBody(Context& cx) {
-  char bytes[kRead];
-  for (;;) {
-    {
-      const ThreadMutexLock lock(&link_->mu);
-      if (stream_->is_closed) return true;
-      if (stream_->out.size() >= kMaxUnsent) {
-        stream_->writer = cx.waker().Clone();
-        return false;
-      }
-    }
-    PollResult<absl::StatusOr<size_t>> size =
-        PollRead(cx, absl::MakeSpan(bytes, length_.Most(kRead)));
-    if (size.IsPending()) return false;
-    absl::Status read = size->ok() ? length_.Count(**size) : size->status();
-    if (!read.ok() || **size == 0) {
-      EndBody(std::move(read));
-      return true;
-    }
-    Waker session;
-    {
-      const ThreadMutexLock lock(&link_->mu);
-      // The session waits for the first bytes, or begins to measure the time
-      // that they wait.
-      const bool was_empty = stream_->out.empty();
-      stream_->out.Append(std::string_view(bytes, **size));
-      if (was_empty) session = link_->Change(stream_);
-    }
-    WakeDropped(std::move(session));
-  }
+  PollResult<absl::Status> read = sender_.Poll(cx, *link_, stream_);
+  if (read.IsPending()) return false;
+  EndBody(*std::move(read));
+  return true;
 }
 
 void StreamRun::EndBody(absl::Status status) {
   Headers trailers;
-  if (status.ok()) trailers = std::move(body_.trailers());
+  if (status.ok()) trailers = std::move(sender_.body().trailers());
   if (IsTooLarge(trailers)) {
     status = TooLarge("the trailers of the handler's response");
     trailers = Headers();

@@ -17,12 +17,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/future/await_trace.h"
-#include "rouse/http/body.h"
 #include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/shared/body_sender.h"
 #include "rouse/http/handler.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
-#include "rouse/http/serving/body_length.h"
 #include "rouse/http/serving/handler_call.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
@@ -58,8 +57,6 @@ class StreamRun {
   void Respond(absl::StatusOr<Response>&& answer);
   // Reads from the source of the response's body. Returns whether it has ended.
   bool PollBody(Context& cx);
-  PollResult<absl::StatusOr<size_t>> PollRead(Context& cx,
-                                              absl::Span<char> buffer);
   // Ends the body. A status that is not OK resets the stream.
   void EndBody(absl::Status status);
   void Log(const absl::Status& error) const;
@@ -73,9 +70,8 @@ class StreamRun {
   std::string method_;
   std::string target_;
   HandlerCall call_;
-  // The body whose source is read, and its length.
-  Body body_;
-  BodyLength length_;
+  // Reads the source of the response's body.
+  BodySender sender_;
 };
 
 }  // namespace rouse::http::internal

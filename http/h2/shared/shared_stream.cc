@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/http/h2/server_stream.h"
+#include "rouse/http/h2/shared/shared_stream.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
+#include "rouse/http/headers.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
@@ -24,12 +25,20 @@
 
 namespace rouse::http::internal {
 
+bool IsTooLarge(const Headers& fields, size_t more) {
+  size_t size = more;
+  for (const auto& [name, value] : fields) {
+    size += name.size() + value.size() + 12;
+  }
+  return size > kMaxSentHeader;
+}
+
 void WakeDropped(Waker waker) noexcept {
   ROUSE_TRY { std::move(waker).Wake(); }
   ROUSE_CATCH_ALL {}
 }
 
-Waker ServerLink::Change(const std::shared_ptr<ServerStream>& stream) {
+Waker StreamLink::Change(const std::shared_ptr<SharedStream>& stream) {
   if (!stream->is_changed) {
     changed.push_back(stream);
     stream->is_changed = true;
@@ -37,7 +46,7 @@ Waker ServerLink::Change(const std::shared_ptr<ServerStream>& stream) {
   return std::exchange(session, Waker());
 }
 
-Waker ServerLink::Consume(const std::shared_ptr<ServerStream>& stream,
+Waker StreamLink::Consume(const std::shared_ptr<SharedStream>& stream,
                           size_t bytes) {
   if (!stream->is_changed) {
     changed.push_back(stream);
@@ -58,11 +67,11 @@ StreamBody::~StreamBody() {
   std::optional<Waker> reader;  // destroyed without the lock
   ROUSE_TRY {
     const ThreadMutexLock lock(&link_->mu);
-    ServerStream& stream = *stream_;
+    SharedStream& stream = *stream_;
     const size_t unread = stream.in.size();
     if (stream.is_closed || (stream.in_is_complete && unread == 0)) return;
     absl::Status dropped =
-        absl::CancelledError("the handler has destroyed the body");
+        absl::CancelledError("the body was destroyed before its end");
     // Does not depend on the number of bytes: the window of the connection may
     // be closed by several such bodies.
     session = link_->Change(stream_);
@@ -87,7 +96,7 @@ PollResult<absl::StatusOr<size_t>> StreamBody::PollRead(
   std::optional<Result> result;
   {
     const ThreadMutexLock lock(&link_->mu);
-    ServerStream& stream = *stream_;
+    SharedStream& stream = *stream_;
     if (!stream.in.empty()) {
       const size_t size = std::min(stream.in.size(), buffer.size());
       session = link_->Consume(stream_, size);  // first, because it can throw

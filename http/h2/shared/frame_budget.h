@@ -7,8 +7,8 @@
 //
 // `FrameBudget` limits the frames with which a peer only causes work.
 
-#ifndef ROUSE_HTTP_H2_FRAME_BUDGET_H_
-#define ROUSE_HTTP_H2_FRAME_BUDGET_H_
+#ifndef ROUSE_HTTP_H2_SHARED_FRAME_BUDGET_H_
+#define ROUSE_HTTP_H2_SHARED_FRAME_BUDGET_H_
 
 #include "rouse/base/cxx20.h"
 
@@ -25,7 +25,7 @@ namespace rouse::http::internal {
 // A bucket of tokens. A frame of no use takes a token: PING, SETTINGS,
 // PRIORITY, RST_STREAM, DATA without a byte, small CONTINUATION. Useful work
 // gives a token back: an answer, or a KiB of bodies. Time gives some, too. An
-// honest client stays far from the end; a flood (CVE-2019-9512, -9515, -9518,
+// honest peer stays far from the end; a flood (CVE-2019-9512, -9515, -9518,
 // CVE-2023-44487) reaches the end in a moment.
 class FrameBudget {
  public:
@@ -50,7 +50,7 @@ class FrameBudget {
   // Gives a token back.
   void Give() { GiveTokens(1); }
   // Gives a token back for each KiB of the bodies that were received. Frames do
-  // not count, because a client can send a body in frames of one byte.
+  // not count, because a peer can send a body in frames of one byte.
   void GiveForBody(size_t bytes) {
     constexpr size_t kBytesPerToken = 1024;
     body_bytes_ += bytes;
@@ -70,4 +70,4 @@ class FrameBudget {
 
 }  // namespace rouse::http::internal
 
-#endif  // ROUSE_HTTP_H2_FRAME_BUDGET_H_
+#endif  // ROUSE_HTTP_H2_SHARED_FRAME_BUDGET_H_
