@@ -5,7 +5,7 @@
 // File: client.h
 // -----------------------------------------------------------------------------
 //
-// An HTTP/1.1 client, which keeps connections for further requests:
+// An HTTP client, which keeps connections for further requests:
 //
 //   rouse::Co<absl::StatusOr<std::string>> Fetch(http::Client& client) {
 //     http::Response response = co_await rouse::OrReturn(
@@ -31,6 +31,11 @@
 #include "rouse/http/url.h"
 
 namespace rouse::http {
+
+namespace internal {
+class ClientPool;
+class ClientProtocol;
+}  // namespace internal
 
 // Connector
 //
@@ -75,11 +80,12 @@ struct ClientOptions {
 
   // Makes connections.
   Connector connect = &ConnectPlain;
-};
 
-namespace internal {
-class ClientPool;
-}  // namespace internal
+  // Null, or `http::h2::ClientProtocol()` (http/h2/client_protocol.h). The
+  // client then also speaks HTTP/2, in which many requests share a connection:
+  // on connections whose two ends have agreed on "h2" by ALPN.
+  std::shared_ptr<const internal::ClientProtocol> http2;
+};
 
 // Client
 //
@@ -103,8 +109,9 @@ class Client {
   // Sends `request`, and returns the response when its header has arrived. The
   // request's `origin` names the server. The body of the response is read from
   // the connection: read it to the end, so that the connection can be used
-  // again, or destroy it, which closes the connection. `Host` is added if it is
-  // missing; `Content-Length` and `Transfer-Encoding` follow from the body.
+  // again, or destroy it, which closes the connection or, over HTTP/2, cancels
+  // the request. `Host` is added if it is missing; `Content-Length` and
+  // `Transfer-Encoding` follow from the body.
   //
   // Any status of the response is a success. The request's body may still be
   // sent while the response's body is read.
@@ -113,24 +120,29 @@ class Client {
   // kept connection closed, before the server has sent anything, is sent once
   // more on a new connection if that is safe: the method is GET, HEAD, OPTIONS,
   // TRACE, PUT or DELETE, and the body is text. Otherwise the result is
-  // Unavailable, and the caller must decide.
+  // Unavailable, and the caller must decide. Over HTTP/2 a server can also
+  // refuse a request before execution. Such a request is sent again, whatever
+  // the method is, if the body is text: see `http::h2::ClientProtocol()`.
   //
   // Cancellation: destroying the future closes the request's connection, and no
-  // other. The server may have executed the request.
+  // other. Over HTTP/2, it cancels the request, and the connection goes on. The
+  // server may have executed the request.
   //
   //   InvalidArgument     the request is not valid; or the server has broken
   //                       the rules of HTTP
   //   DeadlineExceeded    a limit of time
   //   ResourceExhausted   the header of the response exceeds
   //                       `max_header_bytes` or `max_header_count`
-  //   Unavailable         the server closed the connection
+  //   Unavailable         the server closed the connection, or reset the
+  //                       request
   //   Unimplemented       the server changed the protocol (101)
   //
   // and the errors of the connector, of the connection, and of the request's
   // body. The message names the method and the URL.
   Co<absl::StatusOr<Response>> Send(Request request) const;
 
-  // Returns the number of connections to all servers that no request uses.
+  // Returns the number of connections to all servers that no request uses, and
+  // that further requests can use.
   size_t idle_connections() const;
 
  private:

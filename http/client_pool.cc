@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/co.h"
+#include "rouse/http/client_protocol.h"
 #include "rouse/http/h1/client_exchange.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
@@ -48,23 +49,105 @@ Co<> Reap(std::weak_ptr<ClientPool> weak) {
 
 }  // namespace
 
-std::shared_ptr<Semaphore> ClientPool::Permits(const std::string& origin) {
-  const ThreadMutexLock lock(&mu_);
-  std::shared_ptr<Semaphore>& permits = origins_[origin].permits;
-  if (permits == nullptr) {
-    permits = std::make_shared<Semaphore>(
-        std::max<size_t>(options_.max_connections_per_origin, 1));
-    // Forgets the servers that no request uses, in constant time on average.
-    if ((origins_.size() & (origins_.size() - 1)) == 0) {
-      absl::erase_if(origins_, [&permits](const auto& entry) {
-        const PerOrigin& per_origin = entry.second;
-        return per_origin.idle.empty() && per_origin.permits != permits &&
-               per_origin.permits.use_count() == 1;
-      });
+ClientPool::PerOrigin& ClientPool::Of(const std::string& origin,
+                                      std::vector<PerOrigin>& forgotten) {
+  const size_t before = origins_.size();
+  PerOrigin& found = origins_[origin];
+  if (origins_.size() == before) return found;
+  found.permits = std::make_shared<Semaphore>(
+      std::max<size_t>(options_.max_connections_per_origin, 1));
+  // Forgets the servers that no request uses, in constant time on average.
+  if ((origins_.size() & (origins_.size() - 1)) != 0) return found;
+  absl::erase_if(origins_, [&](auto& entry) {
+    PerOrigin& other = entry.second;
+    if (!other.idle.empty() || entry.first == origin) return false;
+    size_t uses = 1;  // each permit of a connection keeps the semaphore
+    for (const Shared& shared : other.shared) {
+      if (shared.connection->is_open()) return false;
+      ++uses;
     }
-    return origins_[origin].permits;
+    if (static_cast<size_t>(other.permits.use_count()) != uses ||
+        other.turns.use_count() > 1) {
+      return false;
+    }
+    forgotten.push_back(std::move(other));
+    return true;
+  });
+  return origins_[origin];
+}
+
+std::shared_ptr<Semaphore> ClientPool::Permits(const std::string& origin) {
+  std::vector<PerOrigin> destroyed_after_unlock;
+  const ThreadMutexLock lock(&mu_);
+  return Of(origin, destroyed_after_unlock).permits;
+}
+
+std::shared_ptr<Semaphore> ClientPool::Turns(const std::string& origin) {
+  std::vector<PerOrigin> destroyed_after_unlock;
+  const ThreadMutexLock lock(&mu_);
+  std::shared_ptr<Semaphore>& turns = Of(origin, destroyed_after_unlock).turns;
+  if (turns == nullptr) turns = std::make_shared<Semaphore>(1);
+  return turns;
+}
+
+std::shared_ptr<SharedConnection> ClientPool::FindShared(
+    const std::string& origin, bool even_if_full) {
+  std::vector<Shared> destroyed_after_unlock;
+  const ThreadMutexLock lock(&mu_);
+  const auto found = origins_.find(origin);
+  if (found == origins_.end()) return nullptr;
+  std::vector<Shared>& shared = found->second.shared;
+  const auto is_closed = [](const Shared& each) {
+    return !each.connection->is_open();
+  };
+  if (std::any_of(shared.begin(), shared.end(), is_closed)) {
+    std::vector<Shared> open;
+    for (Shared& each : shared) {
+      (is_closed(each) ? destroyed_after_unlock : open)
+          .push_back(std::move(each));
+    }
+    shared.swap(open);
   }
-  return permits;
+  std::shared_ptr<SharedConnection> least;
+  size_t fewest = 0;
+  for (const Shared& each : shared) {
+    const size_t requests = each.connection->requests();
+    if (requests < each.connection->most_requests()) return each.connection;
+    if (least == nullptr || requests < fewest) {
+      least = each.connection;
+      fewest = requests;
+    }
+  }
+  return even_if_full ? least : nullptr;
+}
+
+void ClientPool::AddShared(const std::string& origin,
+                           std::shared_ptr<SharedConnection> connection,
+                           Semaphore::OwnedPermit permit) {
+  std::vector<PerOrigin> destroyed_after_unlock;
+  std::vector<std::shared_ptr<SharedConnection>> others;
+  {
+    const ThreadMutexLock lock(&mu_);
+    PerOrigin& per_origin = Of(origin, destroyed_after_unlock);
+    per_origin.speaks_http1 = false;
+    for (const Shared& each : per_origin.shared) {
+      others.push_back(each.connection);
+    }
+    per_origin.shared.emplace_back(std::move(connection), std::move(permit));
+  }
+  for (const auto& other : others) other->ReleaseWaiting();
+}
+
+bool ClientPool::SpeaksHttp1(const std::string& origin) const {
+  const ThreadMutexLock lock(&mu_);
+  const auto found = origins_.find(origin);
+  return found != origins_.end() && found->second.speaks_http1;
+}
+
+void ClientPool::SetSpeaksHttp1(const std::string& origin) {
+  std::vector<PerOrigin> destroyed_after_unlock;
+  const ThreadMutexLock lock(&mu_);
+  Of(origin, destroyed_after_unlock).speaks_http1 = true;
 }
 
 std::unique_ptr<ClientConnection> ClientPool::TakeIdle(
@@ -119,7 +202,15 @@ void ClientPool::EndReaper() {
 
 size_t ClientPool::idle_connections() const {
   const ThreadMutexLock lock(&mu_);
-  return idle_;
+  size_t idle = idle_;
+  for (const auto& [origin, per_origin] : origins_) {
+    for (const Shared& shared : per_origin.shared) {
+      const bool is_idle =
+          shared.connection->is_open() && shared.connection->requests() == 0;
+      if (is_idle) ++idle;
+    }
+  }
+  return idle;
 }
 
 std::optional<Instant> ClientPool::CloseExpired() {

@@ -21,6 +21,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/http/client.h"
+#include "rouse/http/client_protocol.h"
 #include "rouse/http/h1/client_exchange.h"
 #include "rouse/sync/semaphore.h"
 #include "rouse/timer/instant.h"
@@ -33,6 +34,10 @@ namespace rouse::http::internal {
 // oldest, so that connections that are not needed become old and are closed.
 //
 // An origin is forgotten when it has no connection and no waiting request.
+//
+// The shared connections of a server are used from the oldest to the newest,
+// and close themselves when they have been idle for too long. Each counts as
+// one of the connections to the server until it takes no more requests.
 class ClientPool : public std::enable_shared_from_this<ClientPool> {
  public:
   explicit ClientPool(ClientOptions options) : options_(std::move(options)) {}
@@ -41,6 +46,26 @@ class ClientPool : public std::enable_shared_from_this<ClientPool> {
 
   // Returns the semaphore with a permit for each connection to the server.
   std::shared_ptr<Semaphore> Permits(const std::string& origin);
+
+  // Returns the semaphore whose permit a request needs to make a connection
+  // while the protocol of the server may be HTTP/2.
+  std::shared_ptr<Semaphore> Turns(const std::string& origin);
+
+  // Returns a shared connection to the server that takes a request at once or,
+  // with `even_if_full`, the connection with the fewest requests; or null.
+  // Forgets those that take no more requests.
+  std::shared_ptr<SharedConnection> FindShared(const std::string& origin,
+                                               bool even_if_full);
+  // Keeps a new shared connection. Requests that wait on other connections to
+  // the server can use the new one.
+  void AddShared(const std::string& origin,
+                 std::shared_ptr<SharedConnection> connection,
+                 Semaphore::OwnedPermit permit);
+
+  // Returns whether the last connection to the server carried HTTP/1.1, and
+  // notes that it did.
+  bool SpeaksHttp1(const std::string& origin) const;
+  void SetSpeaksHttp1(const std::string& origin);
 
   // Takes the idle connection that was used last, or returns null.
   std::unique_ptr<ClientConnection> TakeIdle(const std::string& origin);
@@ -59,10 +84,26 @@ class ClientPool : public std::enable_shared_from_this<ClientPool> {
   void EndReaper();
 
  private:
+  struct Shared {
+    Shared(std::shared_ptr<SharedConnection> connection,
+           Semaphore::OwnedPermit permit)
+        : connection(std::move(connection)), permit(std::move(permit)) {}
+
+    std::shared_ptr<SharedConnection> connection;
+    Semaphore::OwnedPermit permit;
+  };
+
   struct PerOrigin {
     std::shared_ptr<Semaphore> permits;
+    std::shared_ptr<Semaphore> turns;  // null before the first is needed
     std::vector<std::unique_ptr<ClientConnection>> idle;  // oldest first
+    std::vector<Shared> shared;                           // oldest first
+    bool speaks_http1 = false;
   };
+
+  // Returns the data of a server that a request is about to use.
+  PerOrigin& Of(const std::string& origin, std::vector<PerOrigin>& forgotten)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const ClientOptions options_;
   mutable ThreadMutex mu_;

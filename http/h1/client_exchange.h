@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "rouse/http/byte_stream.h"
+#include "rouse/http/client_protocol.h"
 #include "rouse/http/h1/parse_head.h"
 #include "rouse/http/h1/receiver.h"
 #include "rouse/http/h1/sender.h"
@@ -47,14 +48,6 @@ struct ClientConnection {
   Receiver in{false};
   Sender sender;
   Instant idle_since;
-};
-
-// The limits of an exchange.
-struct ExchangeLimits {
-  size_t max_header_bytes;
-  size_t max_header_count;
-  absl::Duration response_timeout;
-  absl::Duration progress_timeout;
 };
 
 // ClientExchange
