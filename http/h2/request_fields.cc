@@ -17,12 +17,19 @@
 #include "rouse/http/url.h"
 
 namespace rouse::http::internal {
+namespace {
+
+// Bytes of the fields of a small request, for which memory is reserved once.
+constexpr size_t kSmallHeader = 256;
+
+}  // namespace
 
 void RequestFields::Begin(size_t max_bytes, size_t max_count) {
   check_.Begin(max_bytes, max_count);
   request_ = Request();
   request_.method.clear();
   request_.target.clear();
+  request_.headers.Reserve(kSmallHeader);
   authority_.clear();
   cookie_.clear();
   has_authority_ = has_host_ = expects_continue_ = false;

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include "absl/log/log.h"
 #include "absl/status/status.h"

@@ -29,7 +29,6 @@
 #include "rouse/http/response.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/timer/instant.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse::http::internal {
 namespace {
@@ -48,8 +47,8 @@ constexpr size_t kMaxText = size_t{4} << 10;
 void ServerSession::OnBeginRequest(int32_t id) {
   auto stream = std::make_shared<ServerStream>(id);
   stream->index = streams_.size();
-  streams_.push_back(stream);
-  nghttp2_session_set_stream_user_data(session_, id, stream.get());
+  streams_.push_back(std::move(stream));
+  nghttp2_session_set_stream_user_data(session_, id, streams_.back().get());
 }
 
 void ServerSession::EndHeader(int32_t id) {
@@ -84,14 +83,15 @@ void ServerSession::OnRequest(ServerStream& stream, bool has_ended) {
                                                   &priority, 0);
   }
   request.peer = link_->peer;
-  begun_.emplace_back(streams_[stream.index], std::move(request));
+  stream.request.emplace(std::move(request));
+  begun_.push_back(streams_[stream.index]);
 }
 
 void ServerSession::StartRuns() {
   // A poll of a task never happens inside of `Spawn()`, so nothing is added.
-  for (Begun& begun : begun_) {
-    ServerStream& stream = *begun.stream;
-    Request& request = begun.request;
+  for (const std::shared_ptr<ServerStream>& begun : begun_) {
+    ServerStream& stream = *begun;
+    StreamRun run(link_, begun, handler_);
     size_t consumed = 0;
     {
       const ThreadMutexLock lock(&link_->mu);
@@ -105,28 +105,27 @@ void ServerSession::StartRuns() {
         Reset(stream, NGHTTP2_REFUSED_STREAM);
         continue;
       }
+      run.Count();
+      Body& body = stream.request->body;
       const bool is_whole = stream.in_is_complete && stream.in_error.ok();
       if (!is_whole || stream.in.size() > kMaxText) {
         std::optional<uint64_t> size = stream.length;
         if (is_whole) size = stream.in.size();
-        request.body =
-            Body(std::make_unique<StreamBody>(link_, begun.stream,
-                                              options_->progress_timeout),
-                 size);
-      } else {
+        body = Body(std::make_unique<StreamBody>(link_, begun,
+                                                 options_->progress_timeout),
+                    size);
+      } else if (!stream.in.empty() || !stream.in_trailers.empty()) {
         consumed = stream.in.size();
-        request.body = Body(stream.in.view());
+        body = Body(stream.in.view());
         stream.in.Clear();
         stream.in.Shrink(0);
         if (!stream.in_trailers.empty()) {
-          request.body.trailers() = std::move(stream.in_trailers);
+          body.trailers() = std::move(stream.in_trailers);
         }
       }
     }
     Consume(stream, consumed);
-    stream.run.emplace(
-        Spawn(StreamRun(link_, begun.stream, handler_, std::move(request)))
-            .abort_handle());
+    stream.run.emplace(Spawn(std::move(run)).abort_handle());
   }
   begun_.clear();
 }
@@ -184,6 +183,11 @@ void ServerSession::Reset(const ServerStream& stream, uint32_t error) {
 }
 
 void ServerSession::OnRequestEnd(ServerStream& stream) {
+  if (!stream.run.has_value()) {
+    // No other task has the stream yet.
+    stream.in_is_complete = true;
+    return;
+  }
   const ThreadMutexLock lock(&link_->mu);
   stream.in_is_complete = true;
   WakeLater(stream.reader);
@@ -205,7 +209,8 @@ void ServerSession::Refuse(ServerStream& stream, const Refusal& refusal) {
 }
 
 void ServerSession::OnHeaderSent(ServerStream& stream) {
-  if (!stream.has_answered) return;
+  // Only a source can fail.
+  if (!stream.has_answered || stream.sends_text) return;
   const ThreadMutexLock lock(&link_->mu);
   if (!stream.out_has_failed) return;
   Reset(stream, NGHTTP2_INTERNAL_ERROR);
@@ -243,8 +248,8 @@ void ServerSession::OnUselessFrame() {
 void ServerSession::OnStreamClose(ServerStream& stream) {
   EndHeader(stream.id);
   Close(stream, /*aborts=*/!stream.has_sent_all);
-  nghttp2_session_set_stream_user_data(session_, stream.id, nullptr);
-  // Destroys the stream, unless other tasks use it.
+  // nghttp2 forgets the stream after the callback. Destroys the stream, unless
+  // other tasks use it.
   const size_t index = stream.index;
   streams_[index] = std::move(streams_.back());
   streams_[index]->index = index;
@@ -294,8 +299,8 @@ void ServerSession::TakeChanges() {
     bool waits;
     bool has_failed;
     bool streams_out;
+    bool has_answer;
     std::optional<uint64_t> size;
-    std::optional<Response> answer;
     {
       const ThreadMutexLock lock(&link_->mu);
       stream.is_changed = false;
@@ -304,7 +309,11 @@ void ServerSession::TakeChanges() {
       wants_continue = std::exchange(stream.wants_continue, false);
       streams_out = stream.streams_out;
       size = stream.out_size;
-      answer.swap(stream.answer);
+      has_answer = stream.answer.has_value();
+      if (has_answer) {
+        stream.response = *std::move(stream.answer);
+        stream.answer.reset();
+      }
       waits = !stream.out.empty() || stream.out_is_complete;
       has_failed = stream.out_has_failed;
       resumes = waits && stream.is_deferred;
@@ -312,18 +321,16 @@ void ServerSession::TakeChanges() {
     }
     Consume(stream, consumed);
     // The header of a new answer is sent first: see `OnHeaderSent()`.
-    if (has_failed && !answer.has_value()) {
+    if (has_failed && !has_answer) {
       Reset(stream, NGHTTP2_INTERNAL_ERROR);
       continue;
     }
-    if (wants_continue && !stream.has_answered && !answer.has_value()) {
+    if (wants_continue && !stream.has_answered && !has_answer) {
       const nghttp2_nv field = Field(":status", "100");
       nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id, nullptr,
                              &field, 1, nullptr);
     }
-    if (answer.has_value()) {
-      Submit(stream, *std::move(answer), streams_out, size);
-    }
+    if (has_answer) Submit(stream, streams_out, size);
     // nghttp2 does not ask for bytes, nor for the end, while the window is
     // closed.
     if (streams_out && waits && !stream.has_sent_all) BeginWaiting(stream);
@@ -334,16 +341,16 @@ void ServerSession::TakeChanges() {
 
 void ServerSession::SubmitText(ServerStream& stream, std::string text,
                                int status) {
-  Response response = Response::Text(std::move(text), status);
+  Response& response = stream.response;
+  response = Response::Text(std::move(text), status);
   const std::optional<uint64_t> size = response.body.size();
   if (stream.is_head) response.body = Body();
-  Submit(stream, std::move(response), /*streams_out=*/false, size);
+  Submit(stream, /*streams_out=*/false, size);
 }
 
-void ServerSession::Submit(ServerStream& stream, Response response,
-                           bool streams_out, std::optional<uint64_t> size) {
+void ServerSession::Submit(ServerStream& stream, bool streams_out,
+                           std::optional<uint64_t> size) {
   stream.has_answered = true;
-  stream.response = std::move(response);
   stream.sends_text = !streams_out;
   const Body& body = stream.response.body;
   const bool has_data =

@@ -5,6 +5,7 @@
 // source fails, nghttp2 refuses the header, or the handler's task is gone. And
 // of a request that ends at the last moment.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -234,11 +235,14 @@ TEST(Http2, ATaskThatIsDestroyedFailsItsStream) {
   answered->has_answer = true;
   sending->has_answer = sending->streams_out = true;
   for (const auto& each : {stream, closed, answered, sending}) {
-    const internal::StreamRun run(link, each, nullptr, Request());
+    each->request.emplace();
+    internal::StreamRun run(link, each, nullptr);
+    const ThreadMutexLock lock(&link->mu);
+    run.Count();
   }
   const ThreadMutexLock lock(&link->mu);
   EXPECT_EQ(link->runs, 0);
-  EXPECT_EQ(link->unpolled, 0);
+  EXPECT_EQ(link->unpolled.load(std::memory_order_relaxed), 0);
   EXPECT_THAT(link->changed, ::testing::ElementsAre(stream, sending));
   EXPECT_TRUE(stream->out_has_failed);
   EXPECT_TRUE(sending->out_has_failed);
@@ -270,12 +274,14 @@ TEST(Http2, ATaskThatIsDestroyedWithoutMemoryWakesTheConnection) {
   const auto link = std::make_shared<internal::ServerLink>("", 1000, 1000);
   const auto stream = std::make_shared<internal::ServerStream>(1);
   std::optional<internal::StreamRun> run;
-  run.emplace(link, stream, nullptr, Request());
+  stream->request.emplace();
+  run.emplace(link, stream, nullptr);
   bool is_woken = false;
   const auto wake = [&is_woken] { is_woken = true; };
   {
     const ThreadMutexLock lock(&link->mu);
     link->session = Waker::FromCallable(wake);
+    run->Count();
   }
   {
     const FailingAllocation failing(0);

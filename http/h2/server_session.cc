@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -137,15 +138,14 @@ bool ServerSession::PollServing(Context& cx) {
     const std::string received = std::exchange(received_, std::string());
     Receive(received);
   }
-  bool has_unpolled;
   {
     const ThreadMutexLock lock(&link_->mu);
     link_->session.Reset();
-    has_unpolled = link_->unpolled > 0;
   }
   // Requests arrive together, and are answered one after another. The task
   // lets the handlers run, so that their answers are written together.
-  if (has_unpolled && !std::exchange(has_yielded_, true)) {
+  if (link_->unpolled.load(std::memory_order_relaxed) > 0 &&
+      !std::exchange(has_yielded_, true)) {
     cx.Yield();
     return false;
   }
@@ -302,7 +302,7 @@ bool ServerSession::MustNotRead() const {
 
 void ServerSession::WakeLater(std::optional<Waker>& waker) {
   if (!waker.has_value()) return;
-  woken_.push_back(*std::move(waker));
+  woken_.push_back(std::move(*waker));
   waker.reset();
 }
 

@@ -100,15 +100,6 @@ class ServerSession {
   struct Callbacks;
   friend Callbacks;
 
-  // A request whose header is complete.
-  struct Begun {
-    Begun(std::shared_ptr<ServerStream> stream, Request request)
-        : stream(std::move(stream)), request(std::move(request)) {}
-
-    std::shared_ptr<ServerStream> stream;
-    Request request;
-  };
-
   // Return whether the state has changed. Otherwise the session is pending.
   bool PollServing(Context& cx);
   bool PollLinger(Context& cx);
@@ -188,9 +179,9 @@ class ServerSession {
   void FailBody(ServerStream& stream, int failure, absl::Status error);
   // Answers a request without calling the handler.
   void Refuse(ServerStream& stream, const Refusal& refusal);
-  // Passes a response to nghttp2. `size` is the value of `content-length`, if
-  // that field is sent.
-  void Submit(ServerStream& stream, Response response, bool streams_out,
+  // Passes the stream's response to nghttp2. `size` is the value of
+  // `content-length`, if that field is sent.
+  void Submit(ServerStream& stream, bool streams_out,
               std::optional<uint64_t> size);
   void SubmitText(ServerStream& stream, std::string text, int status);
   // Notes that bytes of the stream's response wait.
@@ -229,7 +220,7 @@ class ServerSession {
   RequestFields fields_;
 
   // What waits until nghttp2 has returned.
-  std::vector<Begun> begun_;
+  std::vector<std::shared_ptr<ServerStream>> begun_;  // with a request
   std::vector<Waker> woken_;
   std::vector<AbortHandle> aborted_;
   std::vector<std::shared_ptr<SharedStream>> taken_;  // from `changed`

@@ -12,6 +12,7 @@
 #ifndef ROUSE_HTTP_H2_SERVER_STREAM_H_
 #define ROUSE_HTTP_H2_SERVER_STREAM_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +21,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "rouse/http/h2/shared/shared_stream.h"
+#include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/timer/instant.h"
@@ -53,6 +55,8 @@ struct ServerStream : SharedStream {
   // first byte was there.
   bool is_waiting = false;
   Instant waiting_since;
+  // The request, until the handler's task has begun. The task then takes it.
+  std::optional<Request> request;
   // The end of the time for the whole request.
   Instant request_end = Instant::Max();
   uint64_t received = 0;           // bytes of the request's body
@@ -83,10 +87,11 @@ class ServerLink : public StreamLink {
   // The client's address.
   const std::string peer;
 
-  // Number of handlers' tasks whose future exists, and of those that were not
-  // polled yet.
+  // Number of handlers' tasks whose future exists.
   size_t runs ABSL_GUARDED_BY(mu) = 0;
-  size_t unpolled ABSL_GUARDED_BY(mu) = 0;
+  // Number of those that were not polled yet. Relaxed: the session only uses
+  // the number to choose the time of a write.
+  std::atomic<size_t> unpolled = 0;
 };
 
 }  // namespace rouse::http::internal

@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "rouse/base/thread_mutex.h"
-#include "rouse/http/h2/server_callbacks.h"
 #include "rouse/http/h2/server_session.h"
 #include "rouse/http/h2/server_stream.h"
 #include "rouse/http/serving/handler_call.h"

@@ -3,12 +3,14 @@
 
 #include "rouse/http/h2/stream_run.h"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -44,28 +46,31 @@ bool HasNoBody(int status) { return status == 204 || status == 304; }
 
 StreamRun::StreamRun(std::shared_ptr<ServerLink> link,
                      std::shared_ptr<ServerStream> stream,
-                     std::shared_ptr<Handler> handler, Request request)
+                     std::shared_ptr<Handler> handler)
     : link_(std::move(link)),
       stream_(std::move(stream)),
       handler_(std::move(handler)),
-      request_(std::move(request)),
-      method_(request_->method),
-      target_(request_->target) {
-  const ThreadMutexLock lock(&link_->mu);
+      method_(stream_->request->method),
+      target_(stream_->request->target) {}
+
+void StreamRun::Count() ABSL_NO_THREAD_SAFETY_ANALYSIS {
   ++link_->runs;
-  ++link_->unpolled;
+  link_->unpolled.fetch_add(1, std::memory_order_relaxed);
+  state_ = State::kNew;
 }
 
 StreamRun::~StreamRun() {
-  if (link_ == nullptr) return;
+  if (link_ == nullptr || state_ == State::kUncounted) return;
   // The connection waits until no part of a request or of a handler is left.
   call_.Reset();
-  request_.reset();
+  if (state_ == State::kNew) {
+    stream_->request.reset();
+    link_->unpolled.fetch_sub(1, std::memory_order_relaxed);
+  }
   sender_.Reset();
   Waker session;
   {
     const ThreadMutexLock lock(&link_->mu);
-    if (state_ == State::kNew) --link_->unpolled;
     --link_->runs;
     ServerStream& stream = *stream_;
     const bool has_ended =
@@ -93,11 +98,8 @@ void StreamRun::Trace(AwaitTrace& trace) const { call_.Trace(trace); }
 PollResult<void> StreamRun::Poll(Context& cx) {
   if (state_ == State::kNew) {
     state_ = State::kHandler;
-    {
-      const ThreadMutexLock lock(&link_->mu);
-      --link_->unpolled;
-    }
-    absl::Status started = call_.Start(*handler_, request_);
+    link_->unpolled.fetch_sub(1, std::memory_order_relaxed);
+    absl::Status started = call_.Start(*handler_, stream_->request);
     if (!started.ok()) Respond(std::move(started));
   }
   if (state_ == State::kHandler) {

@@ -36,20 +36,24 @@ namespace rouse::http::internal {
 // connection aborts the task of this future when the client resets the stream.
 class StreamRun {
  public:
-  // Counts in `link->runs` until destroyed.
-  // REQUIRES: the lock of `link` is not held.
+  // REQUIRES: `stream` has a request.
   StreamRun(std::shared_ptr<ServerLink> link,
             std::shared_ptr<ServerStream> stream,
-            std::shared_ptr<Handler> handler, Request request);
+            std::shared_ptr<Handler> handler);
   StreamRun(StreamRun&& other) noexcept = default;
   StreamRun& operator=(StreamRun&&) = delete;
   ~StreamRun();
+
+  // Counts the task in `link->runs` until destroyed. A future that was not
+  // counted does nothing.
+  // REQUIRES: the lock of `link` is held; called once, before the first poll.
+  void Count();
 
   PollResult<void> Poll(Context& cx);
   void Trace(AwaitTrace& trace) const;
 
  private:
-  enum class State { kNew, kHandler, kBody, kDone };
+  enum class State { kUncounted, kNew, kHandler, kBody, kDone };
 
   // Returns an error for the user's part of the response, if any.
   absl::Status Check(const Response& response) const;
@@ -64,8 +68,7 @@ class StreamRun {
   std::shared_ptr<ServerLink> link_;  // null if moved from
   std::shared_ptr<ServerStream> stream_;
   std::shared_ptr<Handler> handler_;
-  State state_ = State::kNew;
-  std::optional<Request> request_;
+  State state_ = State::kUncounted;
   // For the log.
   std::string method_;
   std::string target_;

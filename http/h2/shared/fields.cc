@@ -37,10 +37,22 @@ nghttp2_nv Field(std::string_view name, std::string_view value) {
 }
 
 FieldKind KindOfHttp2(std::string_view name) {
-  for (const std::string_view lacking : {"te", "upgrade", "proxy-connection"}) {
-    if (absl::EqualsIgnoreCase(name, lacking)) return FieldKind::kDropped;
+  std::string_view lacking;
+  switch (name.size()) {
+    case 2:
+      lacking = "te";
+      break;
+    case 7:
+      lacking = "upgrade";
+      break;
+    case 16:
+      lacking = "proxy-connection";
+      break;
+    default:
+      return KindOf(name);
   }
-  return KindOf(name);
+  return absl::EqualsIgnoreCase(name, lacking) ? FieldKind::kDropped
+                                               : KindOf(name);
 }
 
 NamedByConnection::NamedByConnection(const Headers& headers) {
