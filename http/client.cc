@@ -95,7 +95,7 @@ class ResponseBody final : public BodySource {
 };
 
 // Most times that a request which was not executed moves to another connection.
-constexpr int kMostFreeRepeats = 100;
+constexpr int kMostFreeRepeats = 1000;
 
 bool IsSafeToRepeat(std::string_view method) {
   for (const std::string_view safe :
@@ -206,6 +206,9 @@ Co<absl::StatusOr<Route>> FindRoute(
     route.is_kept = false;
   }
   if (!permit.has_value()) {
+    // Others may connect in the meantime, and the time to connect begins later.
+    turn.reset();
+    end.reset();
     permit = co_await OrReturn(Semaphore::AcquireOwned(pool->Permits(origin)));
   }
   if (takes_kept) {

@@ -102,6 +102,9 @@ std::shared_ptr<SharedConnection> ClientPool::FindShared(
   };
   if (std::any_of(shared.begin(), shared.end(), is_closed)) {
     std::vector<Shared> open;
+    // Nothing is lost if memory runs out.
+    open.reserve(shared.size());
+    destroyed_after_unlock.reserve(shared.size());
     for (Shared& each : shared) {
       (is_closed(each) ? destroyed_after_unlock : open)
           .push_back(std::move(each));
@@ -135,6 +138,7 @@ void ClientPool::AddShared(const std::string& origin,
     }
     per_origin.shared.emplace_back(std::move(connection), std::move(permit));
   }
+  // All of them, so that the connections have equally many afterwards.
   for (const auto& other : others) other->ReleaseWaiting();
 }
 

@@ -329,6 +329,40 @@ TEST(Http2ClientPeer, AServerThatAllowsNoRequestsIsTooSlow) {
   runtime.BlockOn(run);
 }
 
+// nghttp2 holds the second request back. Its end gives the connection back.
+TEST(Http2ClientPeer, ARequestThatIsHeldBackCanBeCancelled) {
+  Runtime runtime = PausedRuntime();
+  bool has_ended = false;
+  const ScriptFunction lowers = [&has_ended](Script& script) -> Co<> {
+    co_await script.Begin(Setting(kMaxConcurrentStreams, 2));
+    const ReceivedFrame head = co_await script.Next(kHeaders);
+    co_await script.Send(Reply(head.id, "fine"));
+    co_await Sleep(absl::Seconds(2));
+    co_await script.Send(
+        Frame(kSettings, 0, 0, Setting(kMaxConcurrentStreams, 0)));
+    (void)co_await script.Next(0xff);
+    has_ended = true;
+  };
+  Peers test(Scripted({lowers}), WithPriorKnowledge(), /*capacity=*/100);
+  const auto run = [&]() -> Co<> {
+    EXPECT_EQ(co_await Fetch(test.client(), "http://a/"), "200 fine");
+    // Fills the buffers of the connection, so that the next request waits.
+    JoinHandle<std::string> upload = Spawn(SendBody(
+        test.client(), "POST", "http://a/", std::string(200'000, 'x')));
+    co_await Advance(absl::Seconds(1));
+    JoinHandle<std::string> held = Spawn(Fetch(test.client(), "http://a/"));
+    co_await Advance(absl::ZeroDuration());
+    held.Abort();
+    (void)co_await held;
+    upload.Abort();
+    (void)co_await upload;
+    co_await Advance(absl::Seconds(2));
+    co_await Advance(absl::Minutes(1));
+    EXPECT_TRUE(has_ended);
+  };
+  runtime.BlockOn(run);
+}
+
 // Such a server gets a request at most twice.
 TEST(Http2ClientPeer, AServerThatEndsEachConnectionAtOnceFails) {
   Runtime runtime = PausedRuntime();

@@ -71,6 +71,7 @@ class Connection final : public SharedConnection {
     {
       const ThreadMutexLock lock(&link_->mu);
       if (!link_->takes_requests) return nullptr;
+      link_->has_begun = true;
       stream->streams_out = !request.body.is_text();
       stream->out_size = request.body.unread_size();
       stream->request = std::move(request);

@@ -621,6 +621,45 @@ TEST(Http2Client, ClosesAConnectionThatIsIdleForTooLong) {
   EXPECT_EQ(test.connected().size(), 2);
 }
 
+TEST(Http2Client, ANewConnectionWaitsForItsRequest) {
+  ClientOptions options = WithPriorKnowledge();
+  options.idle_timeout = absl::ZeroDuration();
+  Peers test(Served(&EchoWithHost), options);
+  // On the other worker, the session often runs before the request begins.
+  Runtime runtime = Builder::MultiThread().WorkerThreads(2).Build().value();
+  const auto run = [&]() -> Co<> {
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_EQ(co_await Fetch(test.client(), "http://a/"), "200 GET a / ");
+    }
+  };
+  runtime.BlockOn(run);
+}
+
+// A request can move from one connection to the next as often as connections
+// are made.
+TEST(Http2Client, RequestsMoveAlongManyConnections) {
+  Runtime runtime = PausedRuntime();
+  Options limits;
+  limits.max_concurrent_streams = 1;
+  const auto handler = [](Request request) -> Answer {
+    co_await Sleep(absl::Seconds(1));
+    co_return co_await EchoWithHost(std::move(request));
+  };
+  Peers test(Served(handler, limits), WithPriorKnowledge());
+  const auto run = [&]() -> Co<> {
+    std::vector<JoinHandle<std::string>> all;
+    for (int i = 0; i < 300; ++i) {
+      all.push_back(Spawn(Fetch(test.client(), "http://a/")));
+    }
+    for (int i = 0; i < 20; ++i) co_await Advance(absl::Seconds(1));
+    for (JoinHandle<std::string>& each : all) {
+      EXPECT_THAT(co_await each, IsOkAndHolds("200 GET a / "));
+    }
+  };
+  runtime.BlockOn(run);
+  EXPECT_EQ(test.connected().size(), 64);
+}
+
 // ---- The end.
 
 TEST(Http2Client, TheConnectionEndsWithTheLastResponse) {

@@ -56,6 +56,9 @@ constexpr size_t kMaxQueued = 1000;
 // Most time to shut the connection down.
 constexpr absl::Duration kClosing = absl::Seconds(1);
 
+// Least time in which a new connection waits for its first request.
+constexpr absl::Duration kFirstRequest = absl::Seconds(1);
+
 // Most bytes of a header that the settings announce.
 constexpr size_t kMostHeader = 0x7fffffff;
 
@@ -279,7 +282,10 @@ bool ClientSession::Wait(Context& cx) {
     idle_end_ = Instant::Max();
   } else if (idle_end_ == Instant::Max() && link_->takes_requests) {
     // The timer must be polled.
-    idle_end_ = Time() + idle_timeout_;
+    // The request for which the connection was made comes in a moment.
+    idle_end_ =
+        Time() + (link_->has_begun ? idle_timeout_
+                                   : std::max(idle_timeout_, kFirstRequest));
     ArmTimer(idle_end_);
     if (idle_end_ != Instant::Max()) return false;
   }
@@ -420,6 +426,9 @@ void ClientSession::TakeChanges() {
     if (is_cancelled) {
       nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id,
                                 NGHTTP2_CANCEL);
+      // nghttp2 does not report the end of a request that it holds back, after
+      // the server has lowered the limit.
+      if (!stream.is_begun) OnStreamClose(stream, NGHTTP2_CANCEL);
     } else if (resumes) {
       nghttp2_session_resume_data(session_, stream.id);
     }
@@ -533,6 +542,7 @@ void ClientSession::OnEnd(ClientStream& stream) {
 }
 
 void ClientSession::OnSent(ClientStream& stream, bool ends) {
+  stream.is_begun = true;
   const ThreadMutexLock lock(&link_->mu);
   stream.progressed = Time();
   stream.is_sent |= ends;

@@ -22,6 +22,7 @@ ClientStream::List ClientLink::Release(size_t kept, Repeat repeat,
   if (kept >= waiting.size()) return released;
   const auto first =
       std::next(waiting.begin(), static_cast<std::ptrdiff_t>(kept));
+  woken.reserve(woken.size() + waiting.size() - kept);
   for (auto i = first; i != waiting.end(); ++i) {
     ClientStream& stream = **i;
     stream.place.reset();

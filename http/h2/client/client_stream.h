@@ -55,6 +55,7 @@ struct ClientStream : SharedStream {
   int32_t id = 0;         // after the request was submitted to nghttp2
   size_t index = 0;       // position in the connection's list
   size_t text_sent = 0;   // bytes of the request's text
+  bool is_begun = false;  // nghttp2 has sent the header of the request
   bool has_head = false;  // the header of the response has arrived
   // Why this end has reset the stream, if there is a better reason than the
   // code of the reset.
@@ -114,6 +115,8 @@ class ClientLink : public StreamLink {
   bool takes_requests ABSL_GUARDED_BY(mu) = true;
   // True when the client does not need the connection any more.
   bool is_abandoned ABSL_GUARDED_BY(mu) = false;
+  // True when a request has begun.
+  bool has_begun ABSL_GUARDED_BY(mu) = false;
   // True when the server has answered a request.
   bool has_answered ABSL_GUARDED_BY(mu) = false;
 };

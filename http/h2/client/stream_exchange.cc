@@ -53,6 +53,7 @@ class ResponseSource final : public BodySource {
       Context& cx, absl::Span<char> buffer) override {
     using Result = absl::StatusOr<size_t>;
     if (!error_.ok()) return Result(error_);
+    if (has_ended_) return Result(0);
     error_ = use_->PollUpload(cx);
     if (!error_.ok()) return Result(error_);
     PollResult<Result> size = body_.PollRead(cx, buffer);
@@ -62,6 +63,7 @@ class ResponseSource final : public BodySource {
       use_->Cancel(absl::IsDeadlineExceeded(error_));
     } else if (**size == 0 && !buffer.empty()) {
       // The rest of the request is not needed.
+      has_ended_ = true;
       use_->Cancel(/*has_timed_out=*/false);
     }
     return size;
@@ -72,6 +74,7 @@ class ResponseSource final : public BodySource {
   const std::unique_ptr<StreamUse> use_;
   StreamBody body_;
   absl::Status error_;
+  bool has_ended_ = false;
 };
 
 }  // namespace
@@ -131,6 +134,8 @@ void StreamUse::Cancel(bool has_timed_out) {
     } else {
       const size_t unread = stream.in.size();
       if (stream.is_closed && unread == 0) return;
+      // The session resets the stream once.
+      if (stream.is_cancelled && unread == 0 && !has_timed_out) return;
       session = link_->Change(stream_);  // first, because it can throw
       stream.in.Clear();
       stream.in.Shrink(0);

@@ -70,9 +70,9 @@ PollResult<absl::Status> BodySender::Poll(
       const ThreadMutexLock lock(&link.mu);
       // The session waits for the first bytes, or begins to measure the time
       // that they wait.
-      const bool was_empty = stream->out.empty();
+      // First, because it can throw.
+      if (stream->out.empty()) session = link.Change(stream);
       stream->out.Append(std::string_view(bytes, **size));
-      if (was_empty) session = link.Change(stream);
     }
     WakeDropped(std::move(session));
   }
