@@ -3,8 +3,6 @@
 
 #include "rouse/http/h2/response_fields.h"
 
-#include <nghttp2/nghttp2.h>
-
 #include <cstdint>
 #include <optional>
 

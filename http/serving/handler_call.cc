@@ -26,14 +26,10 @@ namespace rouse::http::internal {
 absl::Status HandlerCall::Start(Handler& handler,
                                 std::optional<Request>& request) {
   ROUSE_TRY {
-    future_.emplace(handler.Handle(*std::move(request)));
-    request.reset();
+    future_.emplace(handler.Handle(*std::exchange(request, std::nullopt)));
     return absl::OkStatus();
   }
-  ROUSE_CATCH_ALL {
-    request.reset();
-    return CurrentException();
-  }
+  ROUSE_CATCH_ALL { return CurrentException(); }
 }
 
 bool HandlerCall::Poll(Context& cx,

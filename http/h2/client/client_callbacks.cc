@@ -6,10 +6,8 @@
 #include <nghttp2/nghttp2.h>
 #include <sys/types.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string_view>
 #include <utility>
 

@@ -26,6 +26,7 @@
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::http::h2 {

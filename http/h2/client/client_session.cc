@@ -262,8 +262,7 @@ bool ClientSession::MustNotRead() const {
 
 void ClientSession::WakeLater(std::optional<Waker>& waker) {
   if (!waker.has_value()) return;
-  woken_.push_back(*std::move(waker));
-  waker.reset();
+  woken_.push_back(*std::exchange(waker, std::nullopt));
 }
 
 void ClientSession::NotifyTasks() {

@@ -3,10 +3,8 @@
 
 #include "rouse/http/h2/client/client_stream.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -31,7 +29,7 @@ ClientStream::List ClientLink::Release(size_t kept, Repeat repeat,
         absl::UnavailableError("the connection takes no more requests now");
     stream.repeat = repeat;
     if (!stream.reader.has_value()) continue;
-    woken.push_back(*std::move(stream.reader));
+    woken.push_back(std::move(*stream.reader));
     stream.reader.reset();
   }
   released.splice(released.end(), waiting, first, waiting.end());

@@ -3,7 +3,6 @@
 
 #include "rouse/http/h2/client/stream_exchange.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +27,7 @@
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/timer/instant.h"
+#include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 #include "rouse/waker/waker.h"
