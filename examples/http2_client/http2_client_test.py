@@ -20,6 +20,11 @@ CLIENT = sys.argv.pop(2)
 PRIOR = "--prior_knowledge"
 
 
+def which_server(name):
+    """Returns the path of a server, or None. Debian puts servers into a folder that few users' PATH has."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
+
+
 class Server(server.Server):
     """The total is the number of requests."""
 
@@ -103,7 +108,7 @@ class Http2ClientTest(unittest.TestCase):
         secured.stop()
 
     def test_nginx(self):
-        nginx = shutil.which("nginx", path=os.environ.get("PATH", "") + ":/usr/sbin")
+        nginx = which_server("nginx")
         if nginx is None:
             needs(self, "nginx")
         needs(self, "openssl")
@@ -151,11 +156,13 @@ class Http2ClientTest(unittest.TestCase):
             self.assertEqual(lines[:100], [f"200 5 {url}/text"] * 100)
 
     def test_nghttpd(self):
-        needs(self, "nghttpd")
+        nghttpd = which_server("nghttpd")
+        if nghttpd is None:
+            needs(self, "nghttpd")
         port = free_port()
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "large").write_bytes(b"7" * 3_000_000)
-            self.start(port, shutil.which("nghttpd"), "--no-tls", f"--htdocs={folder}", str(port))
+            self.start(port, nghttpd, "--no-tls", f"--htdocs={folder}", str(port))
             url = f"http://{LOCALHOST}:{port}/large"
             lines = self.fetch(PRIOR, "--repeat=4", url)
             self.assertEqual(lines[:4], [f"200 3000000 {url}"] * 4)
