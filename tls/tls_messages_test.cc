@@ -21,7 +21,6 @@
 #include "rouse/io/write.h"
 #include "rouse/io/write_all.h"
 #include "rouse/testing/counting_waker.h"
-#include "rouse/testing/internal/io_fixture.h"
 #include "rouse/tls/engine/library.h"
 #include "rouse/tls/tls_acceptor.h"
 #include "rouse/tls/tls_connector.h"
