@@ -11,6 +11,7 @@
 #define ROUSE_HTTP_H2_CLIENT_STREAM_EXCHANGE_H_
 
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
