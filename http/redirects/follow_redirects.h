@@ -31,6 +31,8 @@
 namespace rouse::http {
 
 // RedirectOptions
+//
+// The limit of redirects, and a function that sees each of them.
 struct RedirectOptions {
   // Not an aggregate, which g++ 12 would destroy twice in a `co_await`.
   // NOLINTNEXTLINE(modernize-use-equals-default)
