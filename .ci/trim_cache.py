@@ -14,7 +14,7 @@ import os
 import shutil
 import sys
 
-MAX_BYTES = 30 * 10**9
+MAX_BYTES = 40 * 10**9
 MIN_FREE_BYTES = 30 * 10**9
 DAY_NS = 86400 * 10**9
 
