@@ -37,7 +37,7 @@ export -f compile compile_header compile_folder
 # The headers of the libraries, without headers that need GoogleTest or belong to tests, and without
 # benchmarks, examples and the packages whose headers need other libraries.
 headers="$(cd include/rouse && git ls-files -- '*.h' ':!:*benchmark*' ':!:examples' ':!:tools' \
-  ':!:fs/uring' ':!:grpc' ':!:interop/asio' ':!:net/ares' ':!:tls' |
+  ':!:fs/uring' ':!:grpc' ':!:http/h2' ':!:interop/asio' ':!:net/ares' ':!:tls' |
   xargs grep -LE '#include [<"](gtest|gmock|rouse/testing)/')"
 mkdir folders
 while read -r header; do
