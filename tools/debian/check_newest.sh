@@ -14,7 +14,10 @@ set -euo pipefail
 
 apt-get update -qq
 DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-  clang g++ git python3 >/dev/null 2>&1
+  clang g++ git python3 >/dev/null 2>&1 || {
+  echo "check_newest: apt-get cannot install clang and g++; look for a full disk" >&2
+  exit 1
+}
 
 # Headers are included as rouse/FOLDER/FILE.h.
 git clone --quiet file:///repository include/rouse
