@@ -4,8 +4,8 @@
 // Fetches URLs at once, with HTTP/2 if the server speaks it:
 //
 //   tools/bazel run -c opt //examples/http2_client -- https://example.com/
-//   tools/bazel run -c opt //examples/http2_client -- --prior_knowledge \
-//       --repeat=100 http://127.0.0.1:8080/
+//   tools/bazel run -c opt //examples/http2_client --
+//       --prior_knowledge --repeat=100 http://127.0.0.1:8080/
 //
 // Prints the status and the number of bytes of each response.
 
