@@ -42,6 +42,18 @@
 
 namespace rouse::http::h2 {
 
+// Counts the objects that exist.
+class Counted {
+ public:
+  explicit Counted(int& count) : count_(&count) { ++*count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --*count_; }
+
+ private:
+  int* count_;
+};
+
 // A client whose connections lead to a function of the test.
 using Peers = http::TestClient;
 
