@@ -38,7 +38,7 @@ struct RedirectOptions {
   // NOLINTNEXTLINE(modernize-use-equals-default)
   RedirectOptions() {}
 
-  // Most redirects that are followed.
+  // Most redirects that are followed. A negative number counts as 0.
   int max_redirects = 10;
 
   // Called with each further request before it is sent, if not null. An error
@@ -71,8 +71,12 @@ struct RedirectOptions {
 // read, so that its connection can be used again, but no more than 64 KiB and
 // for no longer than a second.
 //
-// Cancellation: destroying the future closes the connection of the present
-// request.
+// REQUIRES: as `Client` does, a task of a runtime, or its `BlockOn()`. The
+// function `on_redirect` is called there.
+//
+// Cancellation: destroying the future cancels the present request, as with
+// `Client::Send()`. An exception of `on_redirect` ends the future with the
+// exception.
 //
 //   InvalidArgument     the URL of a redirect is not valid, or its scheme is
 //                       neither "http" nor "https"
