@@ -6,7 +6,6 @@
 //
 //   tools/bazel run //examples/runtime_in_loop:glib_loop
 
-#include <glib-unix.h>
 #include <glib.h>
 
 #include "absl/time/time.h"

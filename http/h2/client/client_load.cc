@@ -103,7 +103,7 @@ void Measure(Runtime& runtime) {
   const int idle = absl::GetFlag(FLAGS_idle);
   if (idle > 0) {
     std::vector<Client> clients;
-    clients.reserve(2 * idle);
+    clients.reserve(size_t{2} * static_cast<size_t>(idle));
     // The first connections also make what all share.
     CHECK_OK(runtime.BlockOn(KeepIdle(clients, url, idle)));
     const size_t before = mallinfo2().uordblks;
