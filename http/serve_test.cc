@@ -24,7 +24,7 @@
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/client.h"
-#include "rouse/http/client_fixture.h"
+#include "rouse/http/client/client_fixture.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server.h"

@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "rouse/http/body.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h1/parse_head.h"
 #include "rouse/http/h1/receiver.h"
 #include "rouse/http/h1/sender.h"

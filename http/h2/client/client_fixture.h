@@ -27,7 +27,7 @@
 #include "rouse/future/co.h"
 #include "rouse/http/body.h"
 #include "rouse/http/client.h"
-#include "rouse/http/client_fixture.h"
+#include "rouse/http/client/client_fixture.h"
 #include "rouse/http/h2/client_protocol.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/protocol.h"

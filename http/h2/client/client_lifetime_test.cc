@@ -21,7 +21,7 @@
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/client.h"
-#include "rouse/http/client_fixture.h"
+#include "rouse/http/client/client_fixture.h"
 #include "rouse/http/h2/client/client_fixture.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/request.h"

@@ -22,7 +22,7 @@
 #include "rouse/future/gen.h"
 #include "rouse/http/body.h"
 #include "rouse/http/client.h"
-#include "rouse/http/client_fixture.h"
+#include "rouse/http/client/client_fixture.h"
 #include "rouse/http/h2/client/client_fixture.h"
 #include "rouse/http/h2/client_protocol.h"
 #include "rouse/http/h2/test_client.h"

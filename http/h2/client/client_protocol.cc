@@ -17,7 +17,7 @@
 #include "rouse/future/co.h"
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h2/client/client_session.h"
 #include "rouse/http/h2/client/client_stream.h"
 #include "rouse/http/h2/client/stream_exchange.h"

@@ -24,7 +24,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 
 namespace rouse::http::h2 {
 

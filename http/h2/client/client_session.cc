@@ -24,7 +24,7 @@
 #include "rouse/base/thread_mutex.h"
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h2/client/client_callbacks.h"
 #include "rouse/http/h2/client/client_stream.h"
 #include "rouse/http/h2/client/request_head.h"

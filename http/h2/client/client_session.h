@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "rouse/http/byte_stream.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h1/buffer.h"
 #include "rouse/http/h2/client/client_stream.h"
 #include "rouse/http/h2/client/response_head.h"

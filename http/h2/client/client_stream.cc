@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/waker/waker.h"
 
 namespace rouse::http::internal {

@@ -20,7 +20,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h2/shared/shared_stream.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"

@@ -15,7 +15,7 @@
 #include "rouse/future/or_return.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/client.h"
-#include "rouse/http/client_fixture.h"
+#include "rouse/http/client/client_fixture.h"
 #include "rouse/http/h2/client_protocol.h"
 #include "rouse/http/h2/protocol.h"
 #include "rouse/http/server.h"

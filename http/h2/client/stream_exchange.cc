@@ -19,7 +19,7 @@
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/http/body.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h1/serialize.h"
 #include "rouse/http/h2/client/client_stream.h"
 #include "rouse/http/h2/shared/shared_stream.h"

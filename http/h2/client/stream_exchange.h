@@ -16,7 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/http/body.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h2/client/client_stream.h"
 #include "rouse/http/h2/shared/body_sender.h"
 #include "rouse/http/request.h"

@@ -8,8 +8,8 @@
 // Helpers for tests of the client: a client whose connections lead to functions
 // of the test, and such functions.
 
-#ifndef ROUSE_HTTP_CLIENT_FIXTURE_H_
-#define ROUSE_HTTP_CLIENT_FIXTURE_H_
+#ifndef ROUSE_HTTP_CLIENT_CLIENT_FIXTURE_H_
+#define ROUSE_HTTP_CLIENT_CLIENT_FIXTURE_H_
 
 #include <cstddef>
 #include <functional>
@@ -25,7 +25,7 @@
 #include "rouse/future/co.h"
 #include "rouse/future/or_return.h"
 #include "rouse/http/byte_stream.h"
-#include "rouse/http/client.h"
+#include "rouse/http/client/client.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server.h"
@@ -128,4 +128,4 @@ inline Co<std::string> Fetch(const Client& client, std::string url) {
 
 }  // namespace rouse::http
 
-#endif  // ROUSE_HTTP_CLIENT_FIXTURE_H_
+#endif  // ROUSE_HTTP_CLIENT_CLIENT_FIXTURE_H_

@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/http/client.h"
+#include "rouse/http/client/client.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@
 #include "rouse/future/poll_fn.h"
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
-#include "rouse/http/client_pool.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_pool.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h1/client_exchange.h"
 #include "rouse/http/h1/parse_head.h"
 #include "rouse/http/headers.h"

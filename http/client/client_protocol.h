@@ -11,8 +11,8 @@
 //   http::ClientOptions options;
 //   options.http2 = http::h2::ClientProtocol();
 
-#ifndef ROUSE_HTTP_CLIENT_PROTOCOL_H_
-#define ROUSE_HTTP_CLIENT_PROTOCOL_H_
+#ifndef ROUSE_HTTP_CLIENT_CLIENT_PROTOCOL_H_
+#define ROUSE_HTTP_CLIENT_CLIENT_PROTOCOL_H_
 
 #include <cstddef>
 #include <memory>
@@ -122,4 +122,4 @@ class ClientProtocol {
 
 }  // namespace rouse::http::internal
 
-#endif  // ROUSE_HTTP_CLIENT_PROTOCOL_H_
+#endif  // ROUSE_HTTP_CLIENT_CLIENT_PROTOCOL_H_

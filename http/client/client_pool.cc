@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/http/client_pool.h"
+#include "rouse/http/client/client_pool.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/future/co.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h1/client_exchange.h"
 #include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"

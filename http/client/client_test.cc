@@ -3,7 +3,7 @@
 //
 // client_pool_test.cc tests which connections the client keeps.
 
-#include "rouse/http/client.h"
+#include "rouse/http/client/client.h"
 
 #include <cstddef>
 #include <string>
@@ -22,7 +22,7 @@
 #include "rouse/future/gen.h"
 #include "rouse/future/yield.h"
 #include "rouse/http/body.h"
-#include "rouse/http/client_fixture.h"
+#include "rouse/http/client/client_fixture.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server.h"

@@ -7,8 +7,8 @@
 //
 // `ClientPool` has the connections of a `Client`.
 
-#ifndef ROUSE_HTTP_CLIENT_POOL_H_
-#define ROUSE_HTTP_CLIENT_POOL_H_
+#ifndef ROUSE_HTTP_CLIENT_CLIENT_POOL_H_
+#define ROUSE_HTTP_CLIENT_CLIENT_POOL_H_
 
 #include <cstddef>
 #include <memory>
@@ -20,8 +20,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "rouse/base/thread_mutex.h"
-#include "rouse/http/client.h"
-#include "rouse/http/client_protocol.h"
+#include "rouse/http/client/client.h"
+#include "rouse/http/client/client_protocol.h"
 #include "rouse/http/h1/client_exchange.h"
 #include "rouse/sync/semaphore.h"
 #include "rouse/timer/instant.h"
@@ -114,4 +114,4 @@ class ClientPool : public std::enable_shared_from_this<ClientPool> {
 
 }  // namespace rouse::http::internal
 
-#endif  // ROUSE_HTTP_CLIENT_POOL_H_
+#endif  // ROUSE_HTTP_CLIENT_CLIENT_POOL_H_
