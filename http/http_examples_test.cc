@@ -27,7 +27,7 @@
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server.h"
-#include "rouse/http/server_fixture.h"
+#include "rouse/http/server/server_fixture.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/read.h"
 #include "rouse/io/write_all.h"

@@ -1,8 +1,8 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tests what one head means. http/smuggling_test.cc tests what a connection
-// makes of a malformed request.
+// Tests what one head means. http/server/smuggling_test.cc tests what a
+// connection makes of a malformed request.
 
 #include "rouse/http/h1/parse_head.h"
 

@@ -16,7 +16,7 @@
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/server_session.h"
 #include "rouse/http/handler.h"
-#include "rouse/http/protocol.h"
+#include "rouse/http/server/protocol.h"
 #include "rouse/http/server_options.h"
 
 namespace rouse::http::h2 {

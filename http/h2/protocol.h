@@ -21,7 +21,7 @@
 #include <memory>
 
 #include "rouse/http/h2/options.h"
-#include "rouse/http/protocol.h"
+#include "rouse/http/server/protocol.h"
 
 namespace rouse::http::h2 {
 

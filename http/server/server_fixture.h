@@ -7,8 +7,8 @@
 //
 // Helpers for tests of the server: requests as text, and the answers as text.
 
-#ifndef ROUSE_HTTP_SERVER_FIXTURE_H_
-#define ROUSE_HTTP_SERVER_FIXTURE_H_
+#ifndef ROUSE_HTTP_SERVER_SERVER_FIXTURE_H_
+#define ROUSE_HTTP_SERVER_SERVER_FIXTURE_H_
 
 #include <cstddef>
 #include <string>
@@ -28,7 +28,7 @@
 #include "rouse/future/yield.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
-#include "rouse/http/server.h"
+#include "rouse/http/server/server.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/read_to_end.h"
@@ -132,4 +132,4 @@ inline Co<> ExpectTimeIsUp(JoinHandle<absl::Status>& serving) {
 
 }  // namespace rouse::http
 
-#endif  // ROUSE_HTTP_SERVER_FIXTURE_H_
+#endif  // ROUSE_HTTP_SERVER_SERVER_FIXTURE_H_

@@ -27,7 +27,7 @@
 #include "rouse/http/client/client_fixture.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
-#include "rouse/http/server.h"
+#include "rouse/http/server/server.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/read.h"
 #include "rouse/net/socket_addr.h"

@@ -3,7 +3,7 @@
 //
 // Tests the server over a `Duplex`. smuggling_test.cc has malformed requests.
 
-#include "rouse/http/server.h"
+#include "rouse/http/server/server.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,7 +26,7 @@
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
-#include "rouse/http/server_fixture.h"
+#include "rouse/http/server/server_fixture.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/duplex.h"
 #include "rouse/io/read_to_end.h"

@@ -7,8 +7,8 @@
 //
 // `FlushedStream` is a stream that must be flushed, for tests of servers.
 
-#ifndef ROUSE_HTTP_FLUSHED_STREAM_H_
-#define ROUSE_HTTP_FLUSHED_STREAM_H_
+#ifndef ROUSE_HTTP_SERVER_FLUSHED_STREAM_H_
+#define ROUSE_HTTP_SERVER_FLUSHED_STREAM_H_
 
 #include <cstddef>
 #include <string>
@@ -78,4 +78,4 @@ class FlushedStream {
 
 }  // namespace rouse::http
 
-#endif  // ROUSE_HTTP_FLUSHED_STREAM_H_
+#endif  // ROUSE_HTTP_SERVER_FLUSHED_STREAM_H_

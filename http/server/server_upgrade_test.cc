@@ -18,7 +18,7 @@
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
-#include "rouse/http/server_fixture.h"
+#include "rouse/http/server/server_fixture.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/read_exact.h"
 #include "rouse/io/write_all.h"

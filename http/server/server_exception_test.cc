@@ -20,7 +20,7 @@
 #include "rouse/http/body.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
-#include "rouse/http/server_fixture.h"
+#include "rouse/http/server/server_fixture.h"
 
 namespace rouse::http {
 namespace {

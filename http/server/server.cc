@@ -1,7 +1,7 @@
 // Copyright 2026 The Rouse Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "rouse/http/server.h"
+#include "rouse/http/server/server.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -24,7 +24,7 @@
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/h1/server_connection.h"
 #include "rouse/http/handler.h"
-#include "rouse/http/protocol.h"  // IWYU pragma: keep
+#include "rouse/http/server/protocol.h"  // IWYU pragma: keep
 #include "rouse/http/server_options.h"
 #include "rouse/scheduler/join_set.h"
 #include "rouse/sync/cancellation_token.h"

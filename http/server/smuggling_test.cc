@@ -19,8 +19,8 @@
 #include "rouse/future/co.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
-#include "rouse/http/server.h"
-#include "rouse/http/server_fixture.h"
+#include "rouse/http/server/server.h"
+#include "rouse/http/server/server_fixture.h"
 #include "rouse/http/server_options.h"
 
 namespace rouse::http {

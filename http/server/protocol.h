@@ -11,8 +11,8 @@
 //   http::ServerOptions options;
 //   options.http2 = http::h2::Protocol();
 
-#ifndef ROUSE_HTTP_PROTOCOL_H_
-#define ROUSE_HTTP_PROTOCOL_H_
+#ifndef ROUSE_HTTP_SERVER_PROTOCOL_H_
+#define ROUSE_HTTP_SERVER_PROTOCOL_H_
 
 #include <memory>
 #include <string>
@@ -46,4 +46,4 @@ class Protocol {
 
 }  // namespace rouse::http::internal
 
-#endif  // ROUSE_HTTP_PROTOCOL_H_
+#endif  // ROUSE_HTTP_SERVER_PROTOCOL_H_
