@@ -18,7 +18,6 @@
 #include "rouse/http/body.h"
 #include "rouse/http/h1/parse_head.h"
 #include "rouse/http/h2/response_fields.h"
-#include "rouse/http/h2/server_callbacks.h"
 #include "rouse/http/h2/server_session.h"
 #include "rouse/http/h2/server_stream.h"
 #include "rouse/http/h2/shared/fields.h"
@@ -48,7 +47,7 @@ void ServerSession::OnBeginRequest(int32_t id) {
   auto stream = std::make_shared<ServerStream>(id);
   stream->index = streams_.size();
   streams_.push_back(std::move(stream));
-  nghttp2_session_set_stream_user_data(session_, id, streams_.back().get());
+  nghttp2_session_set_stream_user_data(session(), id, streams_.back().get());
 }
 
 void ServerSession::EndHeader(int32_t id) {
@@ -71,15 +70,15 @@ void ServerSession::OnRequest(ServerStream& stream, bool has_ended) {
     return Refuse(stream, {413, "the body is too large"});
   }
   if (options_->request_timeout != absl::InfiniteDuration()) {
-    stream.request_end = Time() + options_->request_timeout;
-    ArmTimer(stream.request_end);
+    stream.request_end = clock_.Time() + options_->request_timeout;
+    clock_.ArmTimer(stream.request_end);
     stream.name =
         absl::StrCat(request.method, " ", absl::CHexEscape(request.target));
   }
   if (!request.headers.Has("priority")) {
     // Responses are sent in turns, rather than one after another.
     const nghttp2_extpri priority = {NGHTTP2_EXTPRI_DEFAULT_URGENCY, 1};
-    nghttp2_session_change_extpri_stream_priority(session_, stream.id,
+    nghttp2_session_change_extpri_stream_priority(session(), stream.id,
                                                   &priority, 0);
   }
   request.peer = link_->peer;
@@ -124,7 +123,7 @@ void ServerSession::StartRuns() {
         }
       }
     }
-    Consume(stream, consumed);
+    transport_.Consume(stream.id, consumed);
     stream.run.emplace(Spawn(std::move(run)).abort_handle());
   }
   begun_.clear();
@@ -138,7 +137,13 @@ void ServerSession::OnTrailers(ServerStream& stream) {
                absl::StrCat("the trailers were refused: ", refusal.reason)));
 }
 
-void ServerSession::OnData(ServerStream& stream, std::string_view bytes) {
+void ServerSession::OnData(int32_t id, std::string_view bytes) {
+  ServerStream* const found = StreamOf(id);
+  if (found == nullptr) {
+    nghttp2_session_consume_stream(session(), id, bytes.size());
+    return;
+  }
+  ServerStream& stream = *found;
   stream.received += bytes.size();
   if (stream.received > options_->max_body_bytes) {
     FailBody(stream, 413,
@@ -150,36 +155,20 @@ void ServerSession::OnData(ServerStream& stream, std::string_view bytes) {
     const ThreadMutexLock lock(&link_->mu);
     if (stream.in_error.ok() && !stream.is_closed) {
       stream.in.Append(bytes);
-      unread_ += bytes.size();
-      WakeLater(stream.reader);
+      transport_.Keep(bytes.size());
+      woken_.Add(stream.reader);
       return;
     }
   }
   const uint64_t most = options_->max_body_bytes;
   // Beyond this, the window of the stream stays closed.
   if (stream.received <= most || stream.received - most <= kMaxDiscard) {
-    nghttp2_session_consume_stream(session_, stream.id, bytes.size());
+    nghttp2_session_consume_stream(session(), stream.id, bytes.size());
   }
 }
 
-void ServerSession::Consume(const ServerStream& stream, size_t bytes) {
-  if (bytes == 0) return;
-  unread_ -= bytes;
-  nghttp2_session_consume_stream(session_, stream.id, bytes);
-}
-
-bool ServerSession::OpenWindow() {
-  // Includes bytes that belong to no body, such as padding.
-  const int32_t used = nghttp2_session_get_effective_recv_data_length(session_);
-  const int32_t free = used - static_cast<int32_t>(unread_);
-  const int32_t left = nghttp2_session_get_local_window_size(session_);
-  if (free <= 0 || (free < window_ / 4 && free < left)) return false;
-  return nghttp2_submit_window_update(session_, NGHTTP2_FLAG_NONE, 0, free) ==
-         0;
-}
-
 void ServerSession::Reset(const ServerStream& stream, uint32_t error) {
-  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, stream.id, error);
+  nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, stream.id, error);
 }
 
 void ServerSession::OnRequestEnd(ServerStream& stream) {
@@ -190,7 +179,7 @@ void ServerSession::OnRequestEnd(ServerStream& stream) {
   }
   const ThreadMutexLock lock(&link_->mu);
   stream.in_is_complete = true;
-  WakeLater(stream.reader);
+  woken_.Add(stream.reader);
 }
 
 void ServerSession::FailBody(ServerStream& stream, int failure,
@@ -199,7 +188,7 @@ void ServerSession::FailBody(ServerStream& stream, int failure,
   if (!stream.in_error.ok()) return;
   stream.in_error = std::move(error);
   stream.in_failure = failure;
-  WakeLater(stream.reader);
+  woken_.Add(stream.reader);
 }
 
 void ServerSession::Refuse(ServerStream& stream, const Refusal& refusal) {
@@ -220,8 +209,8 @@ void ServerSession::OnResponseEnd(ServerStream& stream) {
   stream.has_sent_all = true;
   stream.is_waiting = false;
   stream.request_end = Instant::Max();
-  budget_->Give();
-  if (nghttp2_session_get_stream_remote_close(session_, stream.id) != 0) {
+  transport_.budget().Give();
+  if (nghttp2_session_get_stream_remote_close(session(), stream.id) != 0) {
     return;
   }
   // The rest of the request is not needed.
@@ -233,19 +222,15 @@ void ServerSession::OnResponseEnd(ServerStream& stream) {
   Close(stream, /*aborts=*/false);
   if (!waits_for_continue && stream.length.has_value() &&
       *stream.length <= stream.received + kMaxDiscard) {
-    stream.discard_end = Time() + options_->progress_timeout;
-    ArmTimer(stream.discard_end);
+    stream.discard_end = clock_.Time() + options_->progress_timeout;
+    clock_.ArmTimer(stream.discard_end);
   } else {
     // Asks the client to stop (RFC 9113, section 8.1).
     Reset(stream, NGHTTP2_NO_ERROR);
   }
 }
 
-void ServerSession::OnUselessFrame() {
-  if (!budget_->Take(Time())) is_flooded_ = true;
-}
-
-void ServerSession::OnStreamClose(ServerStream& stream) {
+void ServerSession::Remove(ServerStream& stream) {
   EndHeader(stream.id);
   Close(stream, /*aborts=*/!stream.has_sent_all);
   // nghttp2 forgets the stream after the callback. Destroys the stream, unless
@@ -255,8 +240,8 @@ void ServerSession::OnStreamClose(ServerStream& stream) {
   streams_[index]->index = index;
   streams_.pop_back();
   if (streams_.empty()) {
-    idle_end_ = Time() + options_->idle_timeout;
-    ArmTimer(idle_end_);
+    idle_end_ = clock_.Time() + options_->idle_timeout;
+    clock_.ArmTimer(idle_end_);
   }
 }
 
@@ -276,10 +261,10 @@ void ServerSession::Close(ServerStream& stream, bool aborts) {
                               : "the client has cancelled the request");
     }
     answer.swap(stream.answer);
-    WakeLater(stream.reader);
-    WakeLater(stream.writer);
+    woken_.Add(stream.reader);
+    woken_.Add(stream.writer);
   }
-  Consume(stream, unread);
+  transport_.Consume(stream.id, unread);
   if (aborts && stream.run.has_value()) aborted_.push_back(*stream.run);
 }
 
@@ -319,7 +304,7 @@ void ServerSession::TakeChanges() {
       resumes = waits && stream.is_deferred;
       if (resumes) stream.is_deferred = false;
     }
-    Consume(stream, consumed);
+    transport_.Consume(stream.id, consumed);
     // The header of a new answer is sent first: see `OnHeaderSent()`.
     if (has_failed && !has_answer) {
       Reset(stream, NGHTTP2_INTERNAL_ERROR);
@@ -327,14 +312,14 @@ void ServerSession::TakeChanges() {
     }
     if (wants_continue && !stream.has_answered && !has_answer) {
       const nghttp2_nv field = Field(":status", "100");
-      nghttp2_submit_headers(session_, NGHTTP2_FLAG_NONE, stream.id, nullptr,
+      nghttp2_submit_headers(session(), NGHTTP2_FLAG_NONE, stream.id, nullptr,
                              &field, 1, nullptr);
     }
     if (has_answer) Submit(stream, streams_out, size);
     // nghttp2 does not ask for bytes, nor for the end, while the window is
     // closed.
     if (streams_out && waits && !stream.has_sent_all) BeginWaiting(stream);
-    if (resumes) nghttp2_session_resume_data(session_, stream.id);
+    if (resumes) nghttp2_session_resume_data(session(), stream.id);
   }
   taken_.clear();
 }
@@ -356,12 +341,10 @@ void ServerSession::Submit(ServerStream& stream, bool streams_out,
   const bool has_data =
       streams_out || !body.text().empty() || !body.trailers().empty();
   const ResponseFields fields(stream.response, stream.is_head, size);
-  nghttp2_data_provider provider;
-  provider.source.ptr = &stream;
-  provider.read_callback = &Callbacks::ReadBody;
+  const nghttp2_data_provider provider = Transport::BodyOf(stream);
   const int result =
-      nghttp2_submit_response(session_, stream.id, fields.data(), fields.size(),
-                              has_data ? &provider : nullptr);
+      nghttp2_submit_response(session(), stream.id, fields.data(),
+                              fields.size(), has_data ? &provider : nullptr);
   if (result != 0) {
     Reset(stream, NGHTTP2_INTERNAL_ERROR);
     return;
@@ -372,8 +355,8 @@ void ServerSession::Submit(ServerStream& stream, bool streams_out,
 
 void ServerSession::BeginWaiting(ServerStream& stream) {
   if (std::exchange(stream.is_waiting, true)) return;
-  stream.waiting_since = Time();
-  ArmTimer(stream.waiting_since + options_->progress_timeout);
+  stream.waiting_since = clock_.Time();
+  clock_.ArmTimer(stream.waiting_since + options_->progress_timeout);
 }
 
 }  // namespace rouse::http::internal

@@ -10,39 +10,34 @@
 #ifndef ROUSE_HTTP_H2_SERVER_SESSION_H_
 #define ROUSE_HTTP_H2_SERVER_SESSION_H_
 
+#include <nghttp2/nghttp2.h>
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "rouse/http/byte_stream.h"
-#include "rouse/http/h1/buffer.h"
 #include "rouse/http/h1/parse_head.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/request_fields.h"
 #include "rouse/http/h2/server_stream.h"
-#include "rouse/http/h2/shared/frame_budget.h"
+#include "rouse/http/h2/shared/session_clock.h"
 #include "rouse/http/h2/shared/shared_stream.h"
+#include "rouse/http/h2/shared/transport.h"
 #include "rouse/http/handler.h"
-#include "rouse/http/headers.h"
-#include "rouse/http/request.h"
-#include "rouse/http/response.h"
 #include "rouse/http/server_options.h"
 #include "rouse/http/serving/linger.h"
 #include "rouse/http/serving/stop_wait.h"
 #include "rouse/scheduler/task/abort_handle.h"
 #include "rouse/timer/instant.h"
-#include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
-
-struct nghttp2_session;
 
 namespace rouse::http::internal {
 
@@ -60,11 +55,10 @@ namespace rouse::http::internal {
 //
 // # Callbacks
 //
-// nghttp2 calls back from within `nghttp2_session_mem_recv()` and
-// `nghttp2_session_mem_send()`. A callback only changes the members of this
-// class and of the streams. Anything that can run other code, such as waking a
-// task, starting or aborting a handler's task, waits in a list until nghttp2
-// has returned. No exception leaves a callback.
+// nghttp2 calls back while `transport_` reads and writes. A callback only
+// changes the members of this class and of the streams. Anything that can run
+// other code, such as waking a task, starting or aborting a handler's task,
+// waits in a list until nghttp2 has returned.
 //
 // # States
 //
@@ -79,8 +73,8 @@ namespace rouse::http::internal {
 //   server_session.cc     the connection: states, reading and writing
 //   server_requests.cc    requests and responses
 //   server_time.cc        limits of time, and the graceful end
-//   server_callbacks.cc   what nghttp2 calls
-class ServerSession {
+//   server_callbacks.cc   `Transport::Events`
+class ServerSession final : private Transport::Events {
  public:
   // REQUIRES: the numbers of `h2` are in their ranges.
   ServerSession(std::unique_ptr<Io> io, std::string received,
@@ -96,49 +90,27 @@ class ServerSession {
  private:
   enum class State { kServing, kLinger, kEnding, kDone };
 
-  // The callbacks for nghttp2.
-  struct Callbacks;
-  friend Callbacks;
-
   // Return whether the state has changed. Otherwise the session is pending.
   bool PollServing(Context& cx);
   bool PollLinger(Context& cx);
   bool PollEnding(Context& cx);
 
   // Begin the next state. Always return true. The connection ends with the
-  // first error, which `status_` may already have.
+  // first error, which `transport_` may already have.
   bool BeginLinger();
-  bool Finish(absl::Status status);
+  bool Finish(absl::Status status = absl::OkStatus());
 
-  // Makes nghttp2's session, and submits the settings.
-  absl::Status Open();
+  // Makes nghttp2's session, and takes what was already received. Returns false
+  // after a failure, which `transport_` has.
+  bool Open();
   // Does what the tasks of requests have asked for.
   void TakeChanges();
-  // Reads as long as bytes are there, but not for ever. Returns whether more
-  // bytes may be there.
+  // Reads from the connection. Returns whether more bytes may be there.
   bool PollReads(Context& cx);
-  // Passes bytes of the client to nghttp2.
-  void Receive(std::string_view bytes);
-  // Returns bytes of a body to the window of a stream, and of the connection.
-  void Consume(const ServerStream& stream, size_t bytes);
-  // Opens the window of the connection if it is worth a frame, and returns
-  // whether it was. nghttp2 waits until half of the window was read, which
-  // never happens if handlers leave the other half unread.
-  bool OpenWindow();
-  // Ends the connection of a client that has sent too many frames of no use.
-  // Returns whether something must be written for that.
-  bool EndFlood();
-  // Writes what nghttp2 has to send, as long as the connection takes it.
+  // Writes to the connection.
   void PollWrites(Context& cx);
-  // Start and stop the time in which the connection takes nothing.
-  void BeginBlocked(const Context& cx);
-  void EndBlocked();
-  // Returns whether too much waits to be sent.
-  bool MustNotRead() const;
   // Starts the tasks of the requests in `begun_`.
   void StartRuns();
-  // Puts a waker, if any, into the list of those that `NotifyTasks()` wakes.
-  void WakeLater(std::optional<Waker>& waker);
   // Wakes and aborts the tasks in the lists.
   void NotifyTasks();
   // Returns whether time was up for anything.
@@ -146,8 +118,6 @@ class ServerSession {
   // Ends what has taken too long. Arms the timer for the rest.
   void EndOverdue();
   void EndOverdueStream(ServerStream& stream);
-  // Has the timer end at `time` or earlier.
-  void ArmTimer(Instant time);
   // Registers the task with the `ServerLink`. Returns false if a stream has
   // changed in the meantime.
   bool Wait(Context& cx);
@@ -159,6 +129,18 @@ class ServerSession {
   void CloseAll();
   void Close(ServerStream& stream, bool aborts);
 
+  // What nghttp2 has received and sent: see `Transport::Events`.
+  void OnBeginHeaders(const nghttp2_frame& frame) override;
+  void OnField(const nghttp2_frame& frame, std::string_view name,
+               std::string_view value) override;
+  void OnFrame(const nghttp2_frame& frame) override;
+  void OnData(int32_t id, std::string_view bytes) override;
+  void OnStreamClose(int32_t id, uint32_t error) override;
+  void OnSent(const nghttp2_frame& frame) override;
+  void OnHeadersNotSent(const nghttp2_frame& frame, int error) override;
+  ssize_t ReadBody(int32_t id, SharedStream& shared, char* to, size_t most,
+                   uint32_t& flags) override;
+
   // What the callbacks do.
   void OnBeginRequest(int32_t id);
   // Stops the time of the header of stream `id`, or of the first SETTINGS if
@@ -166,12 +148,10 @@ class ServerSession {
   void EndHeader(int32_t id);
   void OnRequest(ServerStream& stream, bool has_ended);
   void OnTrailers(ServerStream& stream);
-  void OnData(ServerStream& stream, std::string_view bytes);
   void OnRequestEnd(ServerStream& stream);
   void OnHeaderSent(ServerStream& stream);
   void OnResponseEnd(ServerStream& stream);
-  void OnStreamClose(ServerStream& stream);
-  void OnUselessFrame();
+  void Remove(ServerStream& stream);
 
   // Ends the stream with RST_STREAM and an error code of HTTP/2.
   void Reset(const ServerStream& stream, uint32_t error);
@@ -187,58 +167,41 @@ class ServerSession {
   // Notes that bytes of the stream's response wait.
   void BeginWaiting(ServerStream& stream);
 
-  // Returns the time of this poll.
-  Instant Time();
+  nghttp2_session* session() const { return transport_.session(); }
+  // Returns the stream, or null if it has ended.
+  ServerStream* StreamOf(int32_t id) const;
 
   const std::shared_ptr<ServerLink> link_;
-  const std::unique_ptr<Io> io_;
   const std::shared_ptr<Handler> handler_;
   const std::shared_ptr<const ServerOptions> options_;
   const h2::Options h2_;
 
   State state_ = State::kServing;
-  nghttp2_session* session_ = nullptr;
+  SessionClock clock_;
+  Transport transport_;
   std::string received_;  // until the first poll
-  Buffer out_;
-  bool must_flush_ = false;
   bool client_has_ended_ = false;
   bool has_settings_ = false;  // the client's
   bool is_draining_ = false;
   bool has_yielded_ = false;
-  bool is_flooded_ = false;
-  bool skips_reads_ = false;  // `PollReads()` has read nothing, and not waited
   // The last request that is answered, after the second GOAWAY was submitted.
   std::optional<int32_t> last_id_;
-  absl::Status status_;
-  absl::Status callback_error_;
 
   std::vector<std::shared_ptr<ServerStream>> streams_;
-  // The window of the connection, and the bytes of it that were given to bodies
-  // and were not consumed.
-  const int32_t window_;
-  size_t unread_ = 0;
   RequestFields fields_;
 
   // What waits until nghttp2 has returned.
   std::vector<std::shared_ptr<ServerStream>> begun_;  // with a request
-  std::vector<Waker> woken_;
+  WakeList woken_;
   std::vector<AbortHandle> aborted_;
   std::vector<std::shared_ptr<SharedStream>> taken_;  // from `changed`
 
   // Time.
-  std::optional<Instant> now_;
-  std::optional<FrameBudget> budget_;
-  Sleep timer_;
-  Instant armed_ = Instant::Max();
-  bool timer_is_late_ = false;  // `timer_` must be reset to `armed_`
-  int32_t header_id_ = 0;       // the stream whose header began last
+  int32_t header_id_ = 0;  // the stream whose header began last
   Instant header_end_ = Instant::Max();
   Instant idle_end_ = Instant::Max();
   Instant drain_end_ = Instant::Max();
-  Instant write_end_ = Instant::Max();  // while the connection takes nothing
-  // When the connection last took bytes after having taken none, and when bytes
-  // of a response were last given to nghttp2.
-  Instant unblocked_;
+  // When bytes of a response were last given to nghttp2.
   Instant data_sent_;
   StopWait stop_wait_;
   Linger linger_;

@@ -16,9 +16,7 @@
 #include "rouse/http/h2/server_stream.h"
 #include "rouse/http/serving/handler_call.h"
 #include "rouse/timer/instant.h"
-#include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
-#include "rouse/waker/poll_result.h"
 
 namespace rouse::http::internal {
 namespace {
@@ -29,55 +27,39 @@ constexpr absl::Duration kDrainPing = absl::Seconds(1);
 
 }  // namespace
 
-Instant ServerSession::Time() {
-  if (!now_.has_value()) now_ = Now();
-  return *now_;
-}
-
-void ServerSession::ArmTimer(Instant time) {
-  if (time >= armed_) return;
-  armed_ = time;
-  timer_is_late_ = true;
-}
-
 bool ServerSession::CheckTime(Context& cx) {
-  if (std::exchange(timer_is_late_, false)) timer_.ResetAt(armed_);
-  if (armed_ == Instant::Max() || timer_.Poll(cx).IsPending()) return false;
-  armed_ = Instant::Max();
-  now_.reset();
+  if (!clock_.PollTimer(cx)) return false;
   EndOverdue();
   return true;
 }
 
 void ServerSession::EndOverdue() {
-  const Instant now = Time();
-  if (write_end_ <= now) {
+  const Instant now = clock_.Time();
+  if (transport_.write_end() <= now) {
     Finish(absl::DeadlineExceededError(
         "the client has not taken the response for too long"));
     return;
   }
   if (header_end_ <= now) {
     header_end_ = Instant::Max();
-    if (status_.ok()) {
-      status_ = absl::DeadlineExceededError(
-          "the header of a request did not arrive in time");
-    }
-    nghttp2_session_terminate_session(session_, NGHTTP2_NO_ERROR);
+    transport_.Terminate(NGHTTP2_NO_ERROR,
+                         absl::DeadlineExceededError(
+                             "the header of a request did not arrive in time"));
   }
   if (streams_.empty() && idle_end_ <= now) {
     idle_end_ = Instant::Max();
-    nghttp2_session_terminate_session(session_, NGHTTP2_NO_ERROR);
+    nghttp2_session_terminate_session(session(), NGHTTP2_NO_ERROR);
   }
   if (drain_end_ <= now) EndDrain();
   for (const std::shared_ptr<ServerStream>& stream : streams_) {
     EndOverdueStream(*stream);
   }
-  ArmTimer(std::min({write_end_, header_end_, drain_end_}));
-  if (streams_.empty()) ArmTimer(idle_end_);
+  clock_.ArmTimer(std::min({transport_.write_end(), header_end_, drain_end_}));
+  if (streams_.empty()) clock_.ArmTimer(idle_end_);
 }
 
 void ServerSession::EndOverdueStream(ServerStream& stream) {
-  const Instant now = Time();
+  const Instant now = clock_.Time();
   bool is_overdue = false;
   if (stream.request_end <= now) {
     stream.request_end = Instant::Max();
@@ -114,17 +96,17 @@ void ServerSession::EndOverdueStream(ServerStream& stream) {
     stream.discard_end = Instant::Max();
     Reset(stream, NGHTTP2_NO_ERROR);
   }
-  ArmTimer(std::min(stream.request_end, stream.discard_end));
+  clock_.ArmTimer(std::min(stream.request_end, stream.discard_end));
   // While the connection takes nothing, that is what counts.
-  if (stream.is_waiting && write_end_ == Instant::Max()) {
-    Instant since = std::max(stream.waiting_since, unblocked_);
+  if (stream.is_waiting && !transport_.is_blocked()) {
+    Instant since = std::max(stream.waiting_since, transport_.unblocked());
     // The stream may only wait for others to use the window of the connection.
-    if (nghttp2_session_get_remote_window_size(session_) <= 0) {
+    if (nghttp2_session_get_remote_window_size(session()) <= 0) {
       since = std::max(since, data_sent_);
     }
     const Instant end = since + options_->progress_timeout;
     is_overdue |= end <= now;
-    if (!is_overdue) ArmTimer(end);
+    if (!is_overdue) clock_.ArmTimer(end);
   }
   if (!is_overdue) return;
   stream.is_waiting = false;
@@ -133,16 +115,16 @@ void ServerSession::EndOverdueStream(ServerStream& stream) {
 
 void ServerSession::BeginDrain() {
   if (std::exchange(is_draining_, true)) return;
-  nghttp2_submit_shutdown_notice(session_);
-  drain_end_ = Time() + kDrainPing;
-  ArmTimer(drain_end_);
+  nghttp2_submit_shutdown_notice(session());
+  drain_end_ = clock_.Time() + kDrainPing;
+  clock_.ArmTimer(drain_end_);
 }
 
 void ServerSession::EndDrain() {
   drain_end_ = Instant::Max();
   if (last_id_.has_value()) return;
-  last_id_ = nghttp2_session_get_last_proc_stream_id(session_);
-  nghttp2_submit_goaway(session_, NGHTTP2_FLAG_NONE, *last_id_,
+  last_id_ = nghttp2_session_get_last_proc_stream_id(session());
+  nghttp2_submit_goaway(session(), NGHTTP2_FLAG_NONE, *last_id_,
                         NGHTTP2_NO_ERROR, nullptr, 0);
 }
 

@@ -9,7 +9,6 @@
 #include <memory>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
@@ -90,13 +89,13 @@ class Connection final : public SharedConnection {
   }
 
   void ReleaseWaiting() override {
-    std::vector<Waker> woken;
+    internal::WakeList woken;
     ClientStream::List released;
     {
       const ThreadMutexLock lock(&link_->mu);
       released = link_->Release(0, internal::Repeat::kFreely, woken);
     }
-    for (Waker& waker : woken) internal::WakeDropped(std::move(waker));
+    woken.WakeAll();
   }
 
   bool is_open() const override {

@@ -10,10 +10,12 @@
 #ifndef ROUSE_HTTP_H2_CLIENT_CLIENT_SESSION_H_
 #define ROUSE_HTTP_H2_CLIENT_CLIENT_SESSION_H_
 
+#include <nghttp2/nghttp2.h>
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,18 +23,14 @@
 #include "absl/time/time.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/client/client_protocol.h"
-#include "rouse/http/h1/buffer.h"
 #include "rouse/http/h2/client/client_stream.h"
 #include "rouse/http/h2/client/response_head.h"
-#include "rouse/http/h2/shared/frame_budget.h"
+#include "rouse/http/h2/shared/session_clock.h"
 #include "rouse/http/h2/shared/shared_stream.h"
+#include "rouse/http/h2/shared/transport.h"
 #include "rouse/timer/instant.h"
-#include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
-#include "rouse/waker/waker.h"
-
-struct nghttp2_session;
 
 namespace rouse::http::internal {
 
@@ -51,15 +49,14 @@ namespace rouse::http::internal {
 // # Callbacks
 //
 // As in `ServerSession`, a callback only changes the members of this class and
-// of the streams. Wakers wait in a list until nghttp2 has returned. No
-// exception leaves a callback.
+// of the streams. Wakers wait in a list until nghttp2 has returned.
 //
 // # States
 //
 //   kServing   until nothing is left to do, or the connection has failed
 //   kClosing   after the last frame: shuts the connection down
 //   kDone
-class ClientSession {
+class ClientSession final : private Transport::Events {
  public:
   ClientSession(std::unique_ptr<Io> io, std::shared_ptr<ClientLink> link,
                 uint32_t connection_window, uint32_t stream_window,
@@ -73,19 +70,13 @@ class ClientSession {
  private:
   enum class State { kServing, kClosing, kDone };
 
-  // The callbacks for nghttp2.
-  struct Callbacks;
-  friend Callbacks;
-
   // Returns whether the state has changed. Otherwise the session is pending.
   bool PollServing(Context& cx);
   // Begin the next state. The first returns true. Without an error in `status`,
   // the requests that are left fail because the connection has ended.
   bool BeginClosing();
-  void Finish(absl::Status status);
+  void Finish(absl::Status status = absl::OkStatus());
 
-  // Makes nghttp2's session, and submits the settings.
-  absl::Status Open();
   // Does what the tasks of users have asked for.
   void TakeChanges();
   // Submits the requests that the server allows.
@@ -99,43 +90,36 @@ class ClientSession {
   Repeat RepeatElsewhere() const;
   // Ends the connection if nobody needs it any more.
   void EndIfUnused();
-  // Reads as long as bytes are there, but not for ever. Returns whether more
-  // bytes may be there.
+  // Reads from the connection. Returns whether more bytes may be there.
   bool PollReads(Context& cx);
-  // Returns the bytes that users have read to the window of the connection, if
-  // that is worth a frame. Returns whether it was.
-  bool OpenWindow();
-  void Consume(const ClientStream& stream, size_t bytes);
-  // Ends the connection of a server that has sent too many frames of no use.
-  // Returns whether something must be written for that.
-  bool EndFlood();
-  // Writes what nghttp2 has to send, as long as the connection takes it.
+  // Writes to the connection.
   void PollWrites(Context& cx);
-  void BeginBlocked(const Context& cx);
-  // Returns whether too much waits to be sent.
-  bool MustNotRead() const;
-  void WakeLater(std::optional<Waker>& waker);
-  // Wakes the tasks in the list.
-  void NotifyTasks();
   // Returns whether time was up for anything.
   bool CheckTime(Context& cx);
-  // Has the timer end at `time` or earlier.
-  void ArmTimer(Instant time);
   // Registers the task with the `ClientLink`. Returns false if there is
   // something to do.
   bool Wait(Context& cx);
   // Closes all streams with `status`.
   void FailAll(const absl::Status& status);
 
+  // What nghttp2 has received and sent: see `Transport::Events`.
+  void OnBeginHeaders(const nghttp2_frame& frame) override;
+  void OnField(const nghttp2_frame& frame, std::string_view name,
+               std::string_view value) override;
+  void OnFrame(const nghttp2_frame& frame) override;
+  void OnData(int32_t id, std::string_view bytes) override;
+  void OnStreamClose(int32_t id, uint32_t error) override;
+  void OnSent(const nghttp2_frame& frame) override;
+  void OnHeadersNotSent(const nghttp2_frame& frame, int error) override;
+  ssize_t ReadBody(int32_t id, SharedStream& shared, char* to, size_t most,
+                   uint32_t& flags) override;
+
   // What the callbacks do.
   void OnHead(ClientStream& stream, bool ends);
-  void OnData(ClientStream& stream, std::string_view bytes);
   void OnEnd(ClientStream& stream);
-  void OnSent(ClientStream& stream, bool ends);
-  void OnStreamClose(ClientStream& stream, uint32_t error);
+  void Remove(ClientStream& stream, uint32_t error);
   // `most` is the server's limit of concurrent requests.
   void OnSettings(uint32_t most);
-  void OnUselessFrame();
 
   // Closes a stream that is not in the list of nghttp2 any more. `status` is
   // the error of a response that is not complete.
@@ -143,44 +127,26 @@ class ClientSession {
   // Returns why a stream was closed.
   absl::Status CloseReason(const ClientStream& stream, uint32_t error) const;
 
-  // Returns the time of this poll.
-  Instant Time();
+  nghttp2_session* session() const { return transport_.session(); }
+  // Returns the stream, or null if it has ended.
+  ClientStream* StreamOf(int32_t id) const;
 
   const std::shared_ptr<ClientLink> link_;
-  const std::unique_ptr<Io> io_;
-  const int32_t window_;  // of the connection
-  const uint32_t stream_window_;
   const absl::Duration idle_timeout_;
 
   State state_ = State::kServing;
-  nghttp2_session* session_ = nullptr;
-  Buffer out_;
-  bool must_flush_ = false;
-  bool is_flooded_ = false;
-  bool is_ending_ = false;    // the last GOAWAY was submitted
-  bool skips_reads_ = false;  // `PollReads()` has read nothing, and not waited
-  absl::Status status_;
-  absl::Status callback_error_;
+  SessionClock clock_;
+  Transport transport_;
+  bool is_ending_ = false;  // the last GOAWAY was submitted
 
   std::vector<std::shared_ptr<ClientStream>> streams_;
-  // Bytes of the connection's window that were given to bodies and were not
-  // consumed.
-  size_t unread_ = 0;
   ResponseHead head_;
 
   // What waits until nghttp2 has returned.
-  std::vector<Waker> woken_;
+  WakeList woken_;
   std::vector<std::shared_ptr<SharedStream>> taken_;  // from `changed`
 
-  // Time.
-  std::optional<Instant> now_;
-  std::optional<FrameBudget> budget_;
-  Sleep timer_;
-  Instant armed_ = Instant::Max();
-  bool timer_is_late_ = false;          // `timer_` must be reset to `armed_`
-  Instant idle_end_ = Instant::Max();   // while no request is under way
-  Instant write_end_ = Instant::Max();  // while the connection takes nothing
-  Instant received_;                    // the last bytes
+  Instant idle_end_ = Instant::Max();  // while no request is under way
 };
 
 }  // namespace rouse::http::internal

@@ -5,22 +5,20 @@
 
 #include <cstddef>
 #include <iterator>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "rouse/http/client/client_protocol.h"
-#include "rouse/waker/waker.h"
+#include "rouse/http/h2/shared/shared_stream.h"
 
 namespace rouse::http::internal {
 
 ClientStream::List ClientLink::Release(size_t kept, Repeat repeat,
-                                       std::vector<Waker>& woken) {
+                                       WakeList& woken) {
   ClientStream::List released;
   if (kept >= waiting.size()) return released;
   const auto first =
       std::next(waiting.begin(), static_cast<std::ptrdiff_t>(kept));
-  woken.reserve(woken.size() + waiting.size() - kept);
+  woken.Reserve(waiting.size() - kept);
   for (auto i = first; i != waiting.end(); ++i) {
     ClientStream& stream = **i;
     stream.place.reset();
@@ -28,9 +26,7 @@ ClientStream::List ClientLink::Release(size_t kept, Repeat repeat,
     stream.in_error =
         absl::UnavailableError("the connection takes no more requests now");
     stream.repeat = repeat;
-    if (!stream.reader.has_value()) continue;
-    woken.push_back(std::move(*stream.reader));
-    stream.reader.reset();
+    woken.Add(stream.reader);
   }
   released.splice(released.end(), waiting, first, waiting.end());
   return released;

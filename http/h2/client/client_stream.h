@@ -16,7 +16,6 @@
 #include <list>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -25,7 +24,6 @@
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/timer/instant.h"
-#include "rouse/waker/waker.h"
 
 namespace rouse::http::internal {
 
@@ -100,8 +98,7 @@ class ClientLink : public StreamLink {
   // Closes the requests that wait, except for the first `kept`, so that they
   // can be sent on other connections. `woken` receives the wakers of their
   // tasks. The requests must be destroyed without the lock.
-  ClientStream::List Release(size_t kept, Repeat repeat,
-                             std::vector<Waker>& woken)
+  ClientStream::List Release(size_t kept, Repeat repeat, WakeList& woken)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   // The requests that were not submitted to nghttp2, the number of those that

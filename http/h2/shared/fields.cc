@@ -91,7 +91,7 @@ bool IsUseless(const nghttp2_frame_hd& head) {
     case NGHTTP2_DATA:
       return head.length == 0 && (head.flags & NGHTTP2_FLAG_END_STREAM) == 0;
     default:
-      // `OnBeginHeaders()` of a session gives the token of HEADERS back.
+      // `OnBeginHeaders()` of a transport gives the token of HEADERS back.
       // nghttp2 does not call it for a stream that was refused or has ended.
       return true;
   }

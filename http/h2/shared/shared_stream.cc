@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "absl/types/span.h"
 #include "rouse/base/exceptions.h"
 #include "rouse/base/thread_mutex.h"
+#include "rouse/http/h2/shared/session_clock.h"
 #include "rouse/http/headers.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
@@ -36,6 +38,11 @@ bool IsTooLarge(const Headers& fields, size_t more) {
 void WakeDropped(Waker waker) noexcept {
   ROUSE_TRY { std::move(waker).Wake(); }
   ROUSE_CATCH_ALL {}
+}
+
+void WakeList::WakeAll() {
+  for (Waker& waker : wakers_) WakeDropped(std::move(waker));
+  wakers_.clear();
 }
 
 Waker StreamLink::Change(const std::shared_ptr<SharedStream>& stream) {
@@ -59,6 +66,13 @@ Waker StreamLink::Consume(const std::shared_ptr<SharedStream>& stream,
     return Waker();
   }
   return std::exchange(session, Waker());
+}
+
+void StreamLink::Wait(const Waker& waker, int32_t left, SessionClock& clock) {
+  const bool was_closed = std::exchange(window_is_closed, left <= 0);
+  if (was_closed && left > 0) window_opened = clock.Time();
+  window_is_low = left < static_cast<int32_t>(connection_threshold_);
+  if (!session.WillWake(waker)) session = waker.Clone();
 }
 
 StreamBody::~StreamBody() {

@@ -13,6 +13,7 @@
 #define ROUSE_HTTP_H2_SHARED_SHARED_STREAM_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -26,6 +27,7 @@
 #include "rouse/base/thread_mutex.h"
 #include "rouse/http/body.h"
 #include "rouse/http/h1/buffer.h"
+#include "rouse/http/h2/shared/session_clock.h"
 #include "rouse/http/headers.h"
 #include "rouse/timer/instant.h"
 #include "rouse/timer/sleep.h"
@@ -54,6 +56,27 @@ bool IsTooLarge(const Headers& fields, size_t more = 0);
 //
 // Wakes a task. Nothing can be done if the waker throws.
 void WakeDropped(Waker waker) noexcept;
+
+// WakeList
+//
+// The tasks that are woken when nghttp2 has returned, or a lock was released.
+// Not thread-safe.
+class WakeList {
+ public:
+  // Takes the waker, if any.
+  void Add(std::optional<Waker>& waker) {
+    if (!waker.has_value()) return;
+    wakers_.push_back(std::move(*waker));
+    waker.reset();
+  }
+  // Makes room for `more` wakers, so that `Add()` cannot fail.
+  void Reserve(size_t more) { wakers_.reserve(wakers_.size() + more); }
+  // Wakes the tasks, and empties the list.
+  void WakeAll();
+
+ private:
+  std::vector<Waker> wakers_;
+};
 
 // SharedStream
 //
@@ -117,6 +140,11 @@ class StreamLink {
   // nothing while few bytes were read and the window is not low, because
   // opening the window by a few bytes costs more than it gives.
   Waker Consume(const std::shared_ptr<SharedStream>& stream, size_t bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
+
+  // Has `Change()` and `Consume()` return `waker`, which belongs to the
+  // connection's task. `left` is what is left of the connection's window.
+  void Wait(const Waker& waker, int32_t left, SessionClock& clock)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu);
 
   ThreadMutex mu;
