@@ -4,7 +4,6 @@
 // Connections of HTTP/2 whose handlers run on several threads, with requests
 // that the clients reset at any moment.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -24,24 +23,17 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
-#include "rouse/future/gen.h"
-#include "rouse/future/or_return.h"
-#include "rouse/future/yield.h"
-#include "rouse/http/body.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/protocol.h"
+#include "rouse/http/h2/shared/stress_handler.h"
 #include "rouse/http/h2/test_client.h"
-#include "rouse/http/request.h"
-#include "rouse/http/response.h"
 #include "rouse/http/server.h"
 #include "rouse/http/server_options.h"
 #include "rouse/io/duplex.h"
 #include "rouse/runtime/runtime.h"
-#include "rouse/scheduler/current.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/testing/internal/stress_seed.h"
 #include "rouse/testing/internal/stress_time.h"
-#include "rouse/timer/sleep.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -49,62 +41,6 @@ namespace rouse::http::h2 {
 namespace {
 
 using ::absl_testing::IsOk;
-
-// Number of handlers' futures that exist.
-std::atomic<int> alive;
-
-struct Alive {
-  // Relaxed: the test reads the number after the connections have ended.
-  Alive() { alive.fetch_add(1, std::memory_order_relaxed); }
-  Alive(const Alive&) = delete;
-  Alive& operator=(const Alive&) = delete;
-  ~Alive() { alive.fetch_sub(1, std::memory_order_relaxed); }
-};
-
-Gen<std::string> Pieces(size_t size) {
-  while (size > 0) {
-    const size_t part = size < 5000 ? size : 5000;
-    size -= part;
-    if (part % 2 == 1) co_await Yield();
-    co_yield std::string(part, 'y');
-  }
-}
-
-// The path is "/KIND/NUMBER".
-Co<absl::StatusOr<Response>> Handle(Request request) {
-  const Alive counted;
-  const char kind = request.target[1];
-  const size_t number = std::stoul(request.target.substr(3));
-  switch (kind) {
-    case 'e': {  // echo
-      Response response;
-      response.body = std::move(request.body);
-      co_return response;
-    }
-    case 'o': {  // another task reads the body
-      const auto read = [](Body body) -> Co<absl::StatusOr<std::string>> {
-        co_return co_await body.ReadAll(1 << 20);
-      };
-      JoinHandle<absl::StatusOr<std::string>> reader =
-          Spawn(read(std::move(request.body)));
-      const std::string text = co_await OrReturn(std::move(reader));
-      co_return Response::Text(text);
-    }
-    case 's':  // a source
-    {
-      Response response;
-      response.body = Body::FromStream(Pieces(number));
-      co_return response;
-    }
-    case 'w':  // waits
-      co_await Sleep(absl::Microseconds(number % 2000));
-      break;
-    default:
-      for (size_t i = 0; i < number % 4; ++i) co_await Yield();
-      break;
-  }
-  co_return Response::Text(std::string(number, 'y'));
-}
 
 // A client that has up to 20 requests under way, and resets some of them.
 class Requests {
@@ -191,7 +127,7 @@ TEST(Http2Stress, AnswersRequestsThatAreResetAtAnyMoment) {
       ServerOptions options;
       options.http2 = Protocol(limits);
       servers.push_back(runtime->Spawn(ServeConnection(
-          std::move(ends.second), &Handle, std::move(options))));
+          std::move(ends.second), &StressHandler, std::move(options))));
       const auto run = [](DuplexStream stream, uint64_t seed) -> Co<int> {
         Requests requests(std::move(stream), seed, kRequests);
         co_await requests;
@@ -218,7 +154,7 @@ TEST(Http2Stress, AnswersRequestsThatAreResetAtAnyMoment) {
                   absl::IsFailedPrecondition(status))
           << status;
     }
-    EXPECT_EQ(alive.load(std::memory_order_relaxed), 0);
+    EXPECT_EQ(StressHandlersAlive(), 0);
   } while (absl::Now() < end);
 }
 

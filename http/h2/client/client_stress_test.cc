@@ -21,14 +21,13 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rouse/future/co.h"
-#include "rouse/future/gen.h"
-#include "rouse/future/yield.h"
 #include "rouse/http/body.h"
 #include "rouse/http/byte_stream.h"
 #include "rouse/http/client.h"
 #include "rouse/http/h2/client_protocol.h"
 #include "rouse/http/h2/options.h"
 #include "rouse/http/h2/protocol.h"
+#include "rouse/http/h2/shared/stress_handler.h"
 #include "rouse/http/request.h"
 #include "rouse/http/response.h"
 #include "rouse/http/server.h"
@@ -50,49 +49,6 @@ namespace {
 
 using ::absl_testing::IsOk;
 
-// Number of handlers' futures that exist.
-std::atomic<int> alive;
-
-struct Alive {
-  // Relaxed: the test reads the number after the connections have ended.
-  Alive() { alive.fetch_add(1, std::memory_order_relaxed); }
-  Alive(const Alive&) = delete;
-  Alive& operator=(const Alive&) = delete;
-  ~Alive() { alive.fetch_sub(1, std::memory_order_relaxed); }
-};
-
-Gen<std::string> Pieces(size_t size) {
-  while (size > 0) {
-    const size_t part = size < 5000 ? size : 5000;
-    size -= part;
-    if (part % 2 == 1) co_await Yield();
-    co_yield std::string(part, 'y');
-  }
-}
-
-// The path is "/KIND/NUMBER". The answer has NUMBER bytes.
-Co<absl::StatusOr<Response>> Handle(Request request) {
-  const Alive counted;
-  const char kind = request.target[1];
-  const size_t number = std::stoul(request.target.substr(3));
-  Response response;
-  switch (kind) {
-    case 'e':  // echo
-      response.body = std::move(request.body);
-      co_return response;
-    case 's':  // a source
-      response.body = Body::FromStream(Pieces(number));
-      co_return response;
-    case 'w':  // waits
-      co_await Sleep(absl::Microseconds(number % 2000));
-      break;
-    default:
-      for (size_t i = 0; i < number % 4; ++i) co_await Yield();
-      break;
-  }
-  co_return Response::Text(std::string(number, 'y'));
-}
-
 // Sends a request, and reads all of the answer, or a part.
 Co<absl::Status> Ask(Client client, char kind, size_t size, bool reads_all,
                      bool has_source) {
@@ -100,7 +56,7 @@ Co<absl::Status> Ask(Client client, char kind, size_t size, bool reads_all,
       Request::To(kind == 'e' ? "POST" : "GET",
                   absl::StrCat("http://a/", std::string(1, kind), "/", size));
   if (kind == 'e') {
-    request->body = has_source ? Body::FromStream(Pieces(size))
+    request->body = has_source ? Body::FromStream(StressPieces(size))
                                : Body(std::string(size, 'y'));
   }
   absl::StatusOr<Response> response = co_await client.Send(*std::move(request));
@@ -142,7 +98,7 @@ Co<> ServeForAWhile(DuplexStream stream, std::atomic<int>& serving) {
   ServerOptions options;
   options.http2 = Protocol(limits);
   const CancellationToken stop = options.stop;
-  auto served = ServeConnection(std::move(stream), &Handle, options);
+  auto served = ServeConnection(std::move(stream), &StressHandler, options);
   const absl::Status ended = co_await Timeout(absl::Milliseconds(20), served);
   if (TimedOut(ended)) {
     stop.Cancel();
@@ -200,7 +156,7 @@ TEST(Http2ClientStress, SharesConnectionsBetweenThreads) {
       }
     };
     runtime->BlockOn(wait());
-    EXPECT_EQ(alive.load(std::memory_order_relaxed), 0);
+    EXPECT_EQ(StressHandlersAlive(), 0);
   } while (absl::Now() < end);
 }
 
