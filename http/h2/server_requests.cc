@@ -104,7 +104,7 @@ void ServerSession::StartRuns() {
         Reset(stream, NGHTTP2_REFUSED_STREAM);
         continue;
       }
-      run.Count();
+      run.Count(*link_);
       Body& body = stream.request->body;
       const bool is_whole = stream.in_is_complete && stream.in_error.ok();
       if (!is_whole || stream.in.size() > kMaxText) {

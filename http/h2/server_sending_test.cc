@@ -238,7 +238,7 @@ TEST(Http2, ATaskThatIsDestroyedFailsItsStream) {
     each->request.emplace();
     internal::StreamRun run(link, each, nullptr);
     const ThreadMutexLock lock(&link->mu);
-    run.Count();
+    run.Count(*link);
   }
   const ThreadMutexLock lock(&link->mu);
   EXPECT_EQ(link->runs, 0);
@@ -281,7 +281,7 @@ TEST(Http2, ATaskThatIsDestroyedWithoutMemoryWakesTheConnection) {
   {
     const ThreadMutexLock lock(&link->mu);
     link->session = Waker::FromCallable(wake);
-    run->Count();
+    run->Count(*link);
   }
   {
     const FailingAllocation failing(0);

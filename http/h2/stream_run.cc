@@ -10,7 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -53,9 +52,9 @@ StreamRun::StreamRun(std::shared_ptr<ServerLink> link,
       method_(stream_->request->method),
       target_(stream_->request->target) {}
 
-void StreamRun::Count() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  ++link_->runs;
-  link_->unpolled.fetch_add(1, std::memory_order_relaxed);
+void StreamRun::Count(ServerLink& link) {
+  ++link.runs;
+  link.unpolled.fetch_add(1, std::memory_order_relaxed);
   state_ = State::kNew;
 }
 

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/future/await_trace.h"
@@ -44,10 +45,10 @@ class StreamRun {
   StreamRun& operator=(StreamRun&&) = delete;
   ~StreamRun();
 
-  // Counts the task in `link->runs` until destroyed. A future that was not
+  // Counts the task in `link.runs` until destroyed. A future that was not
   // counted does nothing.
-  // REQUIRES: the lock of `link` is held; called once, before the first poll.
-  void Count();
+  // REQUIRES: `link` is the constructor's; called once, before the first poll.
+  void Count(ServerLink& link) ABSL_EXCLUSIVE_LOCKS_REQUIRED(link.mu);
 
   PollResult<void> Poll(Context& cx);
   void Trace(AwaitTrace& trace) const;
