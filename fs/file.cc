@@ -22,6 +22,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "rouse/base/panic.h"
 #include "rouse/fs/backend.h"
 #include "rouse/fs/metadata.h"
 #include "rouse/fs/operation.h"
@@ -52,6 +53,12 @@ File::File(OwnedFd fd, std::string path, std::shared_ptr<Backend> backend)
     : state_(std::make_shared<const State>(std::move(fd), std::move(path))),
       backend_(std::move(backend)) {}
 
+void File::PanicMovedFrom() {
+  Panic(
+      "fs::File was used after it was moved from; use the object that it was "
+      "moved to, or a copy made before the move");
+}
+
 Operation<File> File::Open(std::string path, OpenOptions options) {
   const auto open = [](std::string path,
                        OpenOptions options) -> absl::StatusOr<File> {
@@ -68,12 +75,12 @@ Operation<File> File::Open(std::string path, OpenOptions options) {
 
 Operation<std::string> File::ReadAt(uint64_t offset, size_t size) const {
   // Relaxed: see `State`.
-  if (size > kMaxCachedRead ||
-      !state_->tries_cache.load(std::memory_order_relaxed)) {
+  if (!state().tries_cache.load(std::memory_order_relaxed) ||
+      size > kMaxCachedRead) {
     return ReadElsewhere(offset, size);
   }
   using Read = Operation<std::string>;
-  return Read([file = *this, offset, size, elsewhere = std::optional<Read>()](
+  return Read([file = Copy(), offset, size, elsewhere = std::optional<Read>()](
                   Context& cx) mutable -> PollResult<Read::Result> {
     if (!elsewhere.has_value()) {
       PollResult<BudgetUnit> unit = PollProceed(cx);
@@ -99,7 +106,7 @@ bool File::ReadCached(uint64_t offset, size_t size, std::string& bytes) const {
   // again by the call that may wait, and reported.
   if (error == EOPNOTSUPP || error == ENOSYS || error == EPERM) {
     // Relaxed: see `State`.
-    state_->tries_cache.store(false, std::memory_order_relaxed);
+    state().tries_cache.store(false, std::memory_order_relaxed);
   }
   return error == 0;
 }
@@ -108,7 +115,7 @@ Operation<std::string> File::ReadElsewhere(uint64_t offset, size_t size) const {
   if (backend_ != nullptr) {
     return backend_->ReadAt(WithoutBackend(), offset, size);
   }
-  return Operation<std::string>([file = *this, offset, size] {
+  return Operation<std::string>([file = Copy(), offset, size] {
     return internal::ReadFdAt(file.fd(), file.path(), offset, size);
   });
 }
@@ -117,7 +124,7 @@ Operation<void> File::WriteAt(uint64_t offset, std::string data) const {
   if (backend_ != nullptr) {
     return backend_->WriteAt(WithoutBackend(), offset, std::move(data));
   }
-  return Operation<void>([file = *this, offset, data = std::move(data)] {
+  return Operation<void>([file = Copy(), offset, data = std::move(data)] {
     return internal::WriteFdAt(file.fd(), file.path(), offset, data);
   });
 }
@@ -125,12 +132,12 @@ Operation<void> File::WriteAt(uint64_t offset, std::string data) const {
 Operation<void> File::Sync() const {
   if (backend_ != nullptr) return backend_->Sync(WithoutBackend());
   return Operation<void>(
-      [file = *this] { return internal::SyncFd(file.fd(), file.path()); });
+      [file = Copy()] { return internal::SyncFd(file.fd(), file.path()); });
 }
 
 Operation<void> File::SyncData() const {
   if (backend_ != nullptr) return backend_->SyncData(WithoutBackend());
-  return Operation<void>([file = *this] {
+  return Operation<void>([file = Copy()] {
     while (fdatasync(file.fd()) != 0) {
       if (errno != EINTR) {
         return internal::PathError(errno, "fdatasync", file.path());
@@ -141,7 +148,7 @@ Operation<void> File::SyncData() const {
 }
 
 Operation<void> File::SetSize(uint64_t size) const {
-  return Operation<void>([file = *this, size] {
+  return Operation<void>([file = Copy(), size] {
     if (size > uint64_t{std::numeric_limits<off_t>::max()}) {
       return absl::InvalidArgumentError(
           absl::StrCat("fs: '", file.path(), "' cannot have ", size, " bytes"));
@@ -156,14 +163,14 @@ Operation<void> File::SetSize(uint64_t size) const {
 }
 
 Operation<void> File::SetPermissions(mode_t permissions) const {
-  return Operation<void>([file = *this, permissions] {
+  return Operation<void>([file = Copy(), permissions] {
     if (fchmod(file.fd(), permissions) == 0) return absl::OkStatus();
     return internal::PathError(errno, "fchmod", file.path());
   });
 }
 
 Operation<Metadata> File::GetMetadata() const {
-  return Operation<Metadata>([file = *this]() -> absl::StatusOr<Metadata> {
+  return Operation<Metadata>([file = Copy()]() -> absl::StatusOr<Metadata> {
     struct stat raw;
     if (fstat(file.fd(), &raw) == 0) return Metadata(raw);
     return internal::PathError(errno, "fstat", file.path());
@@ -171,7 +178,7 @@ Operation<Metadata> File::GetMetadata() const {
 }
 
 Operation<void> File::Flock(int operation) const {
-  return Operation<void>([file = *this, operation] {
+  return Operation<void>([file = Copy(), operation] {
     while (flock(file.fd(), operation) != 0) {
       if (errno == EWOULDBLOCK) {
         return absl::UnavailableError(

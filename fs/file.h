@@ -32,6 +32,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "rouse/fs/metadata.h"
 #include "rouse/fs/operation.h"
 #include "rouse/reactor/owned_fd.h"
@@ -97,7 +99,8 @@ inline OpenOptions ForUpdate() { return OpenOptions(O_RDWR); }
 // An open file. Copyable: copies share the open file, which is closed when the
 // last copy and the last operation are gone. Thread-safe: any number of
 // operations may be under way at once. The order of operations that overlap is
-// not determined.
+// not determined. A file that was moved from can only be assigned and
+// destroyed; any other use is a `Panic()`.
 //
 // The operations make no use of the position in the open file. They fail with
 // InvalidArgument or FailedPrecondition on files that have no offsets, such as
@@ -156,8 +159,8 @@ class File {
   Operation<void> Unlock() const;
 
   // Returns the descriptor, which the copies continue to own.
-  int fd() const { return state_->fd.get(); }
-  const std::string& path() const { return state_->path; }
+  int fd() const { return state().fd.get(); }
+  const std::string& path() const { return state().path; }
 
  private:
   struct State {
@@ -169,6 +172,20 @@ class File {
     mutable std::atomic<bool> tries_cache;
   };
 
+  // Panics and reports that a file was used after it was moved from.
+  [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMovedFrom();
+
+  // Returns the state. A `Panic()` if the file was moved from.
+  const State& state() const {
+    if (ABSL_PREDICT_FALSE(state_ == nullptr)) PanicMovedFrom();
+    return *state_;
+  }
+  // Returns a copy for an operation. A `Panic()` if the file was moved from.
+  File Copy() const {
+    static_cast<void>(state());
+    return *this;
+  }
+
   // Reads without a try of the page cache.
   Operation<std::string> ReadElsewhere(uint64_t offset, size_t size) const;
   // Returns whether `bytes` is the result of the read.
@@ -176,13 +193,16 @@ class File {
   Operation<void> Flock(int operation) const;
 
   // Returns the file for its back end, which must not own itself.
-  File WithoutBackend() const { return File(state_); }
+  File WithoutBackend() const {
+    static_cast<void>(state());
+    return File(state_);
+  }
 
   explicit File(std::shared_ptr<const State> state)
       : state_(std::move(state)) {}
 
-  std::shared_ptr<const State> state_;
-  std::shared_ptr<Backend> backend_;  // or null
+  std::shared_ptr<const State> state_;  // null if moved from
+  std::shared_ptr<Backend> backend_;    // or null
 };
 
 }  // namespace rouse::fs

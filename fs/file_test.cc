@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -255,6 +256,28 @@ TEST_F(OpenFileTest, PollingAFinishedOperationIsAPanic) {
   EXPECT_PANIC((void)waker_.Poll(read), "was moved from");
   EXPECT_PANIC((void)waker_.Poll(write), "was moved from");
   // NOLINTEND(bugprone-use-after-move)
+}
+
+TEST_F(OpenFileTest, UsingAFileThatWasMovedFromIsAPanic) {
+  File file = Open();
+  const File moved = std::move(file);
+  constexpr std::string_view kText =
+      "fs::File was used after it was moved from; use the object";
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_PANIC((void)file.ReadAt(0, 1), kText);
+  EXPECT_PANIC((void)file.ReadAt(0, File::kMaxCachedRead + 1), kText);
+  EXPECT_PANIC((void)file.WriteAt(0, "x"), kText);
+  EXPECT_PANIC((void)file.Sync(), kText);
+  EXPECT_PANIC((void)file.SyncData(), kText);
+  EXPECT_PANIC((void)file.SetSize(0), kText);
+  EXPECT_PANIC((void)file.SetPermissions(0600), kText);
+  EXPECT_PANIC((void)file.GetMetadata(), kText);
+  EXPECT_PANIC((void)file.Lock(), kText);
+  EXPECT_PANIC((void)file.fd(), kText);
+  EXPECT_PANIC((void)file.path(), kText);
+  file = moved;
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_THAT(Run(file.WriteAt(0, "x")), IsOk());
 }
 
 TEST(FileWithoutRuntime, IsFailedPrecondition) {
