@@ -31,7 +31,8 @@ namespace {
 
 absl::Status NotRegisteredError() {
   return absl::FailedPreconditionError(
-      "the registration has ended, or was moved from");
+      "the socket or descriptor was closed, deregistered or moved from; if "
+      "moved from, use the object that it was moved to");
 }
 
 }  // namespace

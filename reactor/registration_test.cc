@@ -133,8 +133,11 @@ TEST_F(RegistrationTest, AChangeOfInterestReturnsErrors) {
   EXPECT_EQ(registration_->Reregister(Interest::kReadable).code(),
             absl::StatusCode::kUnavailable);
   registration_->Deregister().IgnoreError();
-  EXPECT_EQ(registration_->Reregister(Interest::kReadable).code(),
-            absl::StatusCode::kFailedPrecondition);
+  const absl::Status ended = registration_->Reregister(Interest::kReadable);
+  EXPECT_EQ(ended.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(ended.message(),
+            "the socket or descriptor was closed, deregistered or moved from; "
+            "if moved from, use the object that it was moved to");
 }
 
 TEST_F(RegistrationTest, IsNotReadyBeforeAnEvent) {
