@@ -142,6 +142,25 @@ TEST(Client, RefusesResponsesThatAreNotValid) {
   }
 }
 
+TEST(Client, SaysThatTheServerSpeaksHttp2) {
+  Runtime runtime = PausedRuntime();
+  // An empty SETTINGS, a SETTINGS with one setting, and their beginnings.
+  const std::string empty("\0\0\0\4\0\0\0\0\0", 9);
+  const std::string one("\0\0\6\4\0\0\0\0\0\0\3\0\0\0\x64", 15);
+  for (const std::string& settings : {empty, one}) {
+    for (const bool closes : {false, true}) {
+      TestClient test(Always(settings, closes));
+      EXPECT_THAT(
+          runtime.BlockOn(Fetch(test.client(), "http://a/b")),
+          HasSubstr("INVALID_ARGUMENT: GET http://a/b: the server's answer is "
+                    "HTTP/2, and not HTTP/1.1; set ClientOptions::http2"));
+    }
+    TestClient test(Always(settings.substr(0, 8), true));
+    EXPECT_THAT(runtime.BlockOn(Fetch(test.client(), "http://a/b")),
+                HasSubstr("closed the connection within the header"));
+  }
+}
+
 TEST(Client, LimitsTheHeaderOfAResponse) {
   Runtime runtime = PausedRuntime();
   ClientOptions options;

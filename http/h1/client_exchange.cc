@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -26,6 +27,18 @@
 #include "rouse/waker/poll_result.h"
 
 namespace rouse::http::internal {
+namespace {
+
+// Returns whether `bytes` begins with the frame with which each server of
+// HTTP/2 begins: SETTINGS for the whole connection, and not an answer to ours.
+// No response of HTTP/1.1 begins with a zero byte.
+bool BeginsWithSettings(std::string_view bytes) {
+  constexpr std::string_view kTypeFlagsAndStream("\4\0\0\0\0\0", 6);
+  return bytes.size() >= 9 && bytes[0] == '\0' &&
+         bytes.substr(3, 6) == kTypeFlagsAndStream;
+}
+
+}  // namespace
 
 ClientExchange::ClientExchange(std::unique_ptr<ClientConnection> connection,
                                Request request, const ExchangeLimits& limits)
@@ -69,6 +82,12 @@ PollResult<absl::StatusOr<Response>> ClientExchange::Poll(Context& cx) {
   Receiver& in = connection_->in;
   for (;;) {
     const HeadState state = in.FindHead(limits_.max_header_bytes);
+    if (state != HeadState::kComplete && BeginsWithSettings(in.buffered())) {
+      return Result(absl::InvalidArgumentError(
+          "the server's answer is HTTP/2, and not HTTP/1.1; set "
+          "ClientOptions::http2 to http::h2::ClientProtocol(), in clear text "
+          "with ClientLimits::prior_knowledge"));
+    }
     if (state == HeadState::kMalformed) {
       return Result(absl::InvalidArgumentError(
           "the server's answer is not a valid response of HTTP/1.1"));
