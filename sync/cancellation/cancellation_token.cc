@@ -9,11 +9,13 @@
 #include "rouse/base/intrusive_list.h"
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
+#include "rouse/base/panic.h"
 #include "rouse/base/thread_mutex.h"
 #include "rouse/sync/internal/wait_node.h"
 #include "rouse/waker/waker.h"
 
-namespace rouse::internal {
+namespace rouse {
+namespace internal {
 
 CancellationNode* CancellationNode::NewChild(CancellationNode& parent) {
   auto* const child = new CancellationNode(parent.tree_);
@@ -92,4 +94,12 @@ bool CancellationNode::Wait(WaitNode& waiter, const Waker& waker) {
   return true;
 }
 
-}  // namespace rouse::internal
+}  // namespace internal
+
+void CancellationToken::PanicMovedFrom() {
+  Panic(
+      "CancellationToken was used after it was moved from; use the object that "
+      "it was moved to, or a copy made before the move");
+}
+
+}  // namespace rouse

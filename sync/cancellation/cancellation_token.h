@@ -36,6 +36,7 @@
 #include <variant>
 
 #include "absl/base/attributes.h"
+#include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
 #include "rouse/base/intrusive_list.h"
@@ -187,7 +188,7 @@ class RunUntilCancelledFuture;
 //
 // Copies refer to the same token. `CancellationToken` is thread-safe, except
 // for assigning, moving and destroying the same object. A moved-from object can
-// only be assigned to and destroyed.
+// only be assigned to and destroyed; any other use is a `Panic()`.
 //
 // Making a copy is an atomic operation, and `IsCancelled()` is a load. Creating
 // a token takes one allocation, or two if the token is not a child. A token is
@@ -234,7 +235,7 @@ class CancellationToken {
   // Returns a token that is cancelled when this token is, and at once if this
   // token already has been.
   CancellationToken ChildToken() const {
-    return CancellationToken(internal::CancellationNode::NewChild(*node_));
+    return CancellationToken(internal::CancellationNode::NewChild(node()));
   }
 
   // Cancels this token and all tokens below it, and wakes all of their waiters.
@@ -242,10 +243,10 @@ class CancellationToken {
   // call came first. A second call does nothing.
   //
   // O(tokens below), without recursion: the tree may be arbitrarily deep.
-  void Cancel() const { node_->Cancel(); }
+  void Cancel() const { node().Cancel(); }
 
   // Returns whether the token is cancelled.
-  bool IsCancelled() const { return node_->IsCancelled(); }
+  bool IsCancelled() const { return node().IsCancelled(); }
 
   // Returns a future that is ready when the token is cancelled. Any number of
   // futures may wait. Destroying a future ends the wait. A copy of the token
@@ -284,10 +285,19 @@ class CancellationToken {
  private:
   friend class CancellationDropGuard;
 
+  // Panics and reports that a token was used after it was moved from.
+  [[noreturn]] ABSL_ATTRIBUTE_COLD static void PanicMovedFrom();
+
+  // Returns the node. A `Panic()` if the token was moved from.
+  internal::CancellationNode& node() const {
+    if (ABSL_PREDICT_FALSE(node_ == nullptr)) PanicMovedFrom();
+    return *node_;
+  }
+
   // Takes over the caller's reference.
   explicit CancellationToken(internal::CancellationNode* node) : node_(node) {}
 
-  internal::CancellationNode* node_;
+  internal::CancellationNode* node_;  // null if moved from
 };
 
 // CancellationToken::CancelledFuture
@@ -435,7 +445,7 @@ class [[nodiscard]] RunUntilCancelledFuture {
 
 inline CancellationToken::CancelledFuture CancellationToken::Cancelled()
     const& {
-  return CancelledFuture(node_);
+  return CancelledFuture(&node());
 }
 
 inline CancellationToken::OwnedCancelledFuture
@@ -444,6 +454,7 @@ CancellationToken::CancelledOwned() const {
 }
 
 inline CancellationDropGuard CancellationToken::DropGuard() const {
+  static_cast<void>(node());  // a guard without a token would cancel nothing
   return CancellationDropGuard(*this);
 }
 

@@ -506,6 +506,24 @@ TEST(CancellationToken, PollingACompleteFuturePanics) {
                "CancellationToken::RunUntilCancelled was polled after");
 }
 
+TEST(CancellationToken, UsingATokenThatWasMovedFromPanics) {
+  constexpr char kText[] =
+      "CancellationToken was used after it was moved from; use the object";
+  CancellationToken token;
+  CancellationToken moved = std::move(token);
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_PANIC(token.Cancel(), kText);
+  EXPECT_PANIC(static_cast<void>(token.IsCancelled()), kText);
+  EXPECT_PANIC(static_cast<void>(token.ChildToken()), kText);
+  EXPECT_PANIC(static_cast<void>(token.Cancelled()), kText);
+  EXPECT_PANIC(static_cast<void>(token.CancelledOwned()), kText);
+  EXPECT_PANIC(static_cast<void>(token.DropGuard()), kText);
+  EXPECT_PANIC(static_cast<void>(token.RunUntilCancelled(Ready(1))), kText);
+  token = std::move(moved);
+  // NOLINTEND(bugprone-use-after-move)
+  EXPECT_FALSE(token.IsCancelled());
+}
+
 #ifdef ABSL_HAVE_EXCEPTIONS
 
 TEST(CancellationToken, MovingAPolledFuturePanics) {
