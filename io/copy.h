@@ -31,7 +31,8 @@ namespace rouse {
 //
 // Returned by `Copy()`.
 template <class R, class W>
-class [[nodiscard]] CopyFuture {
+class [[nodiscard(
+    "nothing is copied until the future is awaited")]] CopyFuture {
  public:
   CopyFuture(R& reader, W& writer) : reader_(&reader), writer_(&writer) {}
 

@@ -76,7 +76,8 @@ class CopyAndShutdown {
 //
 // Returned by `CopyBidirectional()`.
 template <class A, class B>
-class [[nodiscard]] CopyBidirectionalFuture {
+class [[nodiscard(
+    "nothing is copied until the future is awaited")]] CopyBidirectionalFuture {
  public:
   CopyBidirectionalFuture(A& a, B& b) : a_(&a), b_(&b) {}
 

@@ -327,7 +327,8 @@ Framed(FramedParts<S, C>) -> Framed<S, C>;
 // Like all futures, a `SendFuture` panics if polled after it was ready, and can
 // be moved until its first poll.
 template <class S, class C>
-class [[nodiscard]] Framed<S, C>::SendFuture {
+class [[nodiscard(
+    "the frame is sent when the future is awaited")]] Framed<S, C>::SendFuture {
  public:
   SendFuture(Framed& framed, Frame frame)
       : framed_(&framed), frame_(std::move(frame)), flush_(framed) {}

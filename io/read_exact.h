@@ -32,7 +32,8 @@ namespace rouse {
 //
 // Returned by `ReadExact()`.
 template <class R>
-class [[nodiscard]] ReadExactFuture {
+class [[nodiscard(
+    "nothing is read until the future is awaited")]] ReadExactFuture {
  public:
   ReadExactFuture(R& reader, absl::Span<char> buffer)
       : reader_(&reader), buffer_(buffer) {}

@@ -38,7 +38,8 @@ namespace rouse {
 //
 // Returned by `ReadLine()`.
 template <class R>
-class [[nodiscard]] ReadLineFuture {
+class [[nodiscard(
+    "nothing is read until the future is awaited")]] ReadLineFuture {
  public:
   ReadLineFuture(R& reader, std::string& line, size_t limit)
       : line_(&line), until_(reader, '\n', line, limit) {}

@@ -97,7 +97,8 @@ class GrowingString {
 //
 // Returned by `ReadToEnd()`.
 template <class R>
-class [[nodiscard]] ReadToEndFuture {
+class [[nodiscard(
+    "nothing is read until the future is awaited")]] ReadToEndFuture {
  public:
   ReadToEndFuture(R& reader, std::string& out, size_t limit)
       : reader_(&reader), out_(out), limit_(limit) {}

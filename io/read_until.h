@@ -39,7 +39,8 @@ namespace rouse {
 //
 // Returned by `ReadUntil()`.
 template <class R>
-class [[nodiscard]] ReadUntilFuture {
+class [[nodiscard(
+    "nothing is read until the future is awaited")]] ReadUntilFuture {
  public:
   ReadUntilFuture(R& reader, char delimiter, std::string& out, size_t limit)
       : reader_(&reader), out_(&out), limit_(limit), delimiter_(delimiter) {}

@@ -31,7 +31,8 @@ namespace rouse {
 //
 // Returned by `WriteAll()`.
 template <class W>
-class [[nodiscard]] WriteAllFuture {
+class [[nodiscard(
+    "nothing is written until the future is awaited")]] WriteAllFuture {
  public:
   WriteAllFuture(W& writer, std::string_view data)
       : writer_(&writer), data_(data) {}

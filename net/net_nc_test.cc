@@ -7,7 +7,10 @@
 #include <string>
 
 #include "absl/types/span.h"
+#include "rouse/io/copy.h"
 #include "rouse/io/read.h"
+#include "rouse/io/write_all.h"
+#include "rouse/net/socket_addr.h"
 #include "rouse/net/split.h"
 #include "rouse/net/tcp/tcp_stream.h"
 
@@ -33,6 +36,35 @@ namespace {
 [[maybe_unused]] auto Bad(const TcpStream& stream, std::string& buffer) {
   return Read(stream, buffer);
 }
+#endif
+
+// Without `co_await`, nothing happens: the warning says so.
+#ifdef ROUSE_NC_DISCARDED_READ
+[[maybe_unused]] void Bad(const TcpStream& stream, std::string& buffer) {
+  stream.Read(absl::MakeSpan(buffer));
+}
+#endif
+
+#ifdef ROUSE_NC_DISCARDED_FREE_READ
+[[maybe_unused]] void Bad(TcpStream& stream, std::string& buffer) {
+  Read(stream, absl::MakeSpan(buffer));
+}
+#endif
+
+#ifdef ROUSE_NC_DISCARDED_WRITE
+[[maybe_unused]] void Bad(const TcpStream& stream) { stream.WriteAll("x"); }
+#endif
+
+#ifdef ROUSE_NC_DISCARDED_FREE_WRITE
+[[maybe_unused]] void Bad(TcpStream& stream) { WriteAll(stream, "x"); }
+#endif
+
+#ifdef ROUSE_NC_DISCARDED_COPY
+[[maybe_unused]] void Bad(TcpStream& from, TcpStream& to) { Copy(from, to); }
+#endif
+
+#ifdef ROUSE_NC_DISCARDED_CONNECT
+[[maybe_unused]] void Bad(SocketAddr addr) { TcpStream::Connect(addr); }
 #endif
 
 #ifdef ROUSE_NC_SPLIT_OF_NO_STREAM

@@ -241,7 +241,8 @@ class TlsStream {
 //
 // and the errors of the stream below.
 template <class S>
-class [[nodiscard]] TlsHandshake {
+class [[nodiscard(
+    "a handshake does nothing until it is awaited")]] TlsHandshake {
  public:
   TlsHandshake(TlsHandshake&&) = default;
   TlsHandshake& operator=(TlsHandshake&&) = delete;

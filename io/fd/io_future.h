@@ -40,7 +40,8 @@ namespace rouse::internal {
 // place to wait, until the operation is ready. Polling the future afterwards is
 // a `Panic()`. Can be moved until its first poll.
 template <class S, class Op>
-class [[nodiscard]] IoFuture {
+class [[nodiscard(
+    "an operation of a stream does nothing until it is awaited")]] IoFuture {
  public:
   // Constructs `Op` with `args`.
   template <class... Args>

@@ -155,7 +155,7 @@ class TcpStream : public internal::StreamBase<TcpStream, SocketAddr>,
   explicit TcpStream(Evented evented) : StreamBase(std::move(evented)) {}
 };
 
-class [[nodiscard]] TcpStream::ConnectFuture {
+class [[nodiscard("connects only when awaited")]] TcpStream::ConnectFuture {
  public:
   PollResult<absl::StatusOr<TcpStream>> Poll(Context& cx);
 

@@ -87,7 +87,7 @@ class UnixStream : public internal::StreamBase<UnixStream, UnixAddr> {
   explicit UnixStream(Evented evented) : StreamBase(std::move(evented)) {}
 };
 
-class [[nodiscard]] UnixStream::ConnectFuture {
+class [[nodiscard("connects only when awaited")]] UnixStream::ConnectFuture {
  public:
   PollResult<absl::StatusOr<UnixStream>> Poll(Context& cx);
 
