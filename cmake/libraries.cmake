@@ -804,6 +804,7 @@ rouse_library(sync
     sync/mpmc.h
     sync/mpmc/core.h
     sync/mpmc/mpmc.h
+    sync/mpmc/positions.h
     sync/mpmc/queue.h
     sync/mpmc/receiver.h
     sync/mpmc/sender.h
@@ -853,6 +854,7 @@ rouse_library(sync
     sync/internal/sender_counts.cc
     sync/internal/wait_node.cc
     sync/mpmc/core.cc
+    sync/mpmc/positions.cc
     sync/mpsc/core.cc
     sync/notify/notify.cc
     sync/once/once_cell.cc

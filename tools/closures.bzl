@@ -260,7 +260,7 @@ CLOSURES = {
     "//sync:barrier": "base 12, waker 2, sync 3, absl 41",
     "//sync:broadcast": "base 24, waker 5, future 2, sync 5, absl 79",
     "//sync:cancellation_token": "base 13, waker 2, future 3, sync 3, absl 41",
-    "//sync:mpmc": "base 19, waker 5, future 3, sync 8, absl 77",
+    "//sync:mpmc": "base 19, waker 5, future 2, sync 7, absl 77",
     "//sync:mpsc": "base 19, waker 5, future 4, sync 8, absl 77",
     "//sync:mpsc_send_timeout": "base 20, waker 5, future 4, sync 9, timer 11, absl 77",
     "//sync:mutex": "base 18, waker 5, future 3, sync 5, absl 77",

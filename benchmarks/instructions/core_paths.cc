@@ -44,6 +44,7 @@
 #include "rouse/scheduler/fork.h"
 #include "rouse/scheduler/task/join_handle.h"
 #include "rouse/sync/broadcast.h"
+#include "rouse/sync/mpmc.h"
 #include "rouse/sync/mpsc.h"
 #include "rouse/sync/mutex.h"
 #include "rouse/sync/notify.h"
@@ -156,6 +157,22 @@ Co<> BoundedChannel(int64_t count) {
 
 Co<> UnboundedChannel(int64_t count) {
   auto [sender, receiver] = mpsc::UnboundedChannel<int64_t>();
+  for (int64_t i = 0; i < count; ++i) {
+    CHECK(sender.Send(i).ok());
+    CHECK_EQ(*(co_await receiver.Receive()), i);
+  }
+}
+
+Co<> BoundedMpmcChannel(int64_t count) {
+  auto [sender, receiver] = mpmc::Channel<int64_t>(16);
+  for (int64_t i = 0; i < count; ++i) {
+    CHECK((co_await sender.Send(i)).ok());
+    CHECK_EQ(*(co_await receiver.Receive()), i);
+  }
+}
+
+Co<> UnboundedMpmcChannel(int64_t count) {
+  auto [sender, receiver] = mpmc::UnboundedChannel<int64_t>();
   for (int64_t i = 0; i < count; ++i) {
     CHECK(sender.Send(i).ok());
     CHECK_EQ(*(co_await receiver.Receive()), i);
@@ -299,6 +316,7 @@ constexpr Path kPaths[] = {
     {"allocate_frame", &AllocateFrame},
     {"arm_and_cancel_sleep", &ArmAndCancelSleep},
     {"bounded_channel", &BoundedChannel},
+    {"bounded_mpmc_channel", &BoundedMpmcChannel},
     {"broadcast_channel", &BroadcastChannel},
     {"call_coroutine", &CallCoroutine},
     {"dispatch_readiness", &DispatchReadiness},
@@ -315,6 +333,7 @@ constexpr Path kPaths[] = {
     {"spawn_all_and_join", &SpawnAllAndJoin},
     {"spawn_and_join", &SpawnAndJoin},
     {"unbounded_channel", &UnboundedChannel},
+    {"unbounded_mpmc_channel", &UnboundedMpmcChannel},
     {"yield", &YieldInTask},
     {"yield_in_tasks", &YieldInTasks},
 };

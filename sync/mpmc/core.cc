@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "rouse/base/panic.h"
+#include "rouse/sync/mpmc/positions.h"
 
 namespace rouse::mpmc::internal {
 
@@ -18,6 +19,11 @@ absl::Status ClosedError(const char* call) {
       absl::StrCat(call,
                    ": the channel is closed; all senders or all receivers were "
                    "destroyed, or a receiver has closed the channel"));
+}
+
+absl::Status FullError(const char* call) {
+  return absl::ResourceExhaustedError(absl::StrCat(
+      call, ": the channel is full; receive messages, or wait for room"));
 }
 
 void ChannelCore::AddReceiver() {
@@ -33,16 +39,16 @@ void ChannelCore::AddReceiver() {
       "ones");
 }
 
-Bounded::Bounded(size_t capacity) : places_(capacity), capacity_(capacity) {
+size_t Bounded::CheckedCapacity(size_t capacity) {
   if (capacity == 0) {
     Panic("mpmc::Channel: the capacity is 0; choose at least 1");
   }
-}
-
-absl::Status Bounded::WhyNot(const char* call) const {
-  if (places_.IsClosed()) return ClosedError(call);
-  return absl::ResourceExhaustedError(absl::StrCat(
-      call, ": the channel is full; receive messages, or wait for room"));
+  if (capacity > Positions::kMaxCapacity) {
+    Panic(
+        "mpmc::Channel: the capacity exceeds Semaphore::kMaxPermits; choose "
+        "less, or use UnboundedChannel()");
+  }
+  return capacity;
 }
 
 }  // namespace rouse::mpmc::internal

@@ -5,8 +5,8 @@
 // File: core.h
 // -----------------------------------------------------------------------------
 //
-// The parts of a channel that do not depend on messages: the counts of senders
-// and receivers, the remaining room, and whether the channel is closed.
+// The parts of a channel that depend neither on messages nor on their order:
+// the counts of senders and receivers, and whether the channel is closed.
 // Internal to `sync/`.
 
 #ifndef ROUSE_SYNC_MPMC_CORE_H_
@@ -16,18 +16,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "rouse/base/atomic.h"
-#include "rouse/base/exceptions.h"
 #include "rouse/sync/internal/closed_event.h"
 #include "rouse/sync/internal/sender_counts.h"
-#include "rouse/sync/semaphore/core.h"
+#include "rouse/sync/mpmc/positions.h"
 
 namespace rouse::mpmc::internal {
 
 // Returns the error of a call on a closed channel.
 absl::Status ClosedError(const char* call);
+// Returns the error of a call on a full channel.
+absl::Status FullError(const char* call);
 
 // ChannelCore
 //
@@ -58,53 +58,21 @@ class ChannelCore : public rouse::internal::SenderCounts {
   Atomic<uint64_t> receivers_{1};
 };
 
-// Unbounded
+// Unbounded, Bounded
 //
-// A channel with unlimited room.
-class Unbounded : public ChannelCore {
- public:
+// The kinds of channels: with unlimited room, and with a limited number of
+// places. A message has a place from its claim of a position to the claim of
+// the receive.
+struct Unbounded {
   static constexpr bool kIsBounded = false;
 
-  void Received(size_t) {}
-  void CloseCapacity() {}
+  static size_t CheckedCapacity() { return Positions::kUnlimited; }
 };
-
-// Bounded
-//
-// A channel with a limited number of places. A message has a place from before
-// it is in the queue until it was received.
-class Bounded : public ChannelCore {
- public:
+struct Bounded {
   static constexpr bool kIsBounded = true;
 
-  // Panics unless 0 < capacity <= SemaphoreCore::kMaxPermits.
-  explicit Bounded(size_t capacity);
-
-  // Takes a place. Fails if the channel is full or closed.
-  absl::Status TryTakePlace(const char* call) {
-    if (ABSL_PREDICT_TRUE(places_.TryAcquire(1))) return absl::OkStatus();
-    return WhyNot(call);
-  }
-
-  // Gives back the places of `n` messages, which were received or refused. An
-  // exception from a waker is dropped, after all wakers have been called,
-  // because messages would be lost by the exception.
-  void Received(size_t n) {
-    ROUSE_TRY { places_.Release(n); }
-    ROUSE_CATCH_ALL {}
-  }
-
-  void CloseCapacity() { places_.Close(); }
-
-  size_t available() const { return places_.available(); }
-  size_t capacity() const { return capacity_; }
-  rouse::internal::SemaphoreCore& places() { return places_; }
-
- private:
-  absl::Status WhyNot(const char* call) const;
-
-  rouse::internal::SemaphoreCore places_;
-  const size_t capacity_;
+  // Returns `capacity`. Panics unless 0 < capacity <= kMaxCapacity.
+  static size_t CheckedCapacity(size_t capacity);
 };
 
 }  // namespace rouse::mpmc::internal

@@ -36,10 +36,12 @@
 // one sender reach each receiver in that order. Senders that wait for room and
 // receivers that wait for a message take turns: first come, first served,
 // counted from the first poll. As long as a future waits, no other call takes
-// what the future waits for. However, a woken receiver gets the first message
-// that is left when it is polled. When the channel ends, the remaining messages
-// go to the receivers that come first, and a woken receiver that comes later
-// gets the end.
+// what the future waits for. (At most 4,095 woken futures of a side have
+// something to come. The next ones wait until one of these is polled or
+// destroyed.) However, a woken receiver gets the first message that is left
+// when it is polled. When the channel ends, the remaining messages go to the
+// receivers that come first, and a woken receiver that comes later gets the
+// end.
 //
 // # The end
 //
@@ -55,21 +57,29 @@
 // message is destroyed once. After a receive, the recipient destroys the
 // message. The destructor of the last receiver destroys all messages in the
 // channel, and waits a moment for messages that are being sent. No lock is held
-// while messages are moved or destroyed.
+// while messages are moved or destroyed. However, the move constructor must
+// neither call `TryReceive()` nor destroy the last receiver of the channel to
+// which the message is sent: both would wait for their own send. A waker may
+// use the channel when it is woken, but not while it is copied or destroyed.
 //
 // # Cost
 //
 // Sending, receiving and waiting do not allocate, except for blocks of 32
 // messages, which are reused, and for a stream that is polled without a
-// `Waiter`. The first send allocates the first block. To send takes four atomic
-// operations (three if unbounded), and so does to receive. No thread waits for
-// another, except for the lock of the waiting futures, the lock that frees a
-// block of 32 messages, and a `TryReceive()` beside a send. A block is freed
-// when its messages were received, and those that were sent or received
-// meanwhile. A channel that becomes idle after a peak keeps the block of the
-// last message, and at most three spare blocks. If there is no memory for a
-// block, a send ends the program, because a claimed position in the order
-// cannot be given back.
+// `Waiter`. The first send allocates the first block. To send takes two atomic
+// read-modify-writes, and so does to receive, as long as nobody waits. No
+// thread waits for another, except for a lock and for a `TryReceive()` beside a
+// send. The lock is held by futures that begin to wait or that were woken, by
+// calls that wake them, by sends that overtake or were overtaken by another
+// send, and about twice for each block of 32 messages. The lock is held for a
+// few instructions, or for a few for each of up to eight blocks that have
+// overtaken a send, or of the blocks that have overtaken a receive. While a
+// send is slow and overtaken, each further send searches the blocks from there
+// on for its own. A block is freed when its messages were received, and those
+// that were sent or received meanwhile. A channel that becomes idle after a
+// peak keeps the block of the last message, and at most three spare blocks. If
+// there is no memory for a block, a send ends the program, because a claimed
+// position in the order cannot be given back.
 //
 // # Without a runtime
 //
@@ -92,7 +102,8 @@ namespace rouse::mpmc {
 // Channel()
 //
 // Makes a channel with room for `capacity` messages. Messages that were sent
-// and not yet received count. Panics if `capacity` is 0, or more than
+// and not yet received count. A message that a receiver is about to move out
+// counts no more. Panics if `capacity` is 0, or more than
 // `Semaphore::kMaxPermits`.
 template <class T>
 std::pair<Sender<T>, Receiver<T>> Channel(size_t capacity);

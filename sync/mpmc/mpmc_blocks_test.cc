@@ -88,6 +88,26 @@ struct Large {
   char bytes[1000] = {};
 };
 
+// A large message whose first move sends `count` messages, which are therefore
+// in the channel before the message is.
+class Overtaken {
+ public:
+  Overtaken() = default;
+  Overtaken(const UnboundedSender<Overtaken>& tx, int count)
+      : tx_(&tx), count_(count) {}
+  Overtaken(Overtaken&& other) noexcept {
+    for (; other.count_ > 0; --other.count_) {
+      EXPECT_TRUE(other.tx_->Send(Overtaken()).ok());
+    }
+  }
+  Overtaken& operator=(Overtaken&&) = delete;
+
+ private:
+  Large large_;
+  const UnboundedSender<Overtaken>* tx_ = nullptr;
+  int count_ = 0;
+};
+
 // A block of messages, and a little more.
 constexpr size_t kBlock = 33 * sizeof(Large);
 
@@ -126,6 +146,35 @@ TEST(MpmcBlocks, ABlockThatWasLastIsFreedLater) {
     Pass(tx, rx, 1, 1);
     EXPECT_LT(BytesInUse(), before + 4 * kBlock);
   }
+}
+
+// As many blocks as a peak of sends that end one after another.
+TEST(MpmcBlocks, APeakBehindASlowSendLeavesFourBlocks) {
+  for (const int count : {31, 32, 300, 1000}) {
+    SCOPED_TRACE(count);
+    auto [tx, rx] = UnboundedChannel<Overtaken>();
+    const size_t before = BytesInUse();
+    EXPECT_TRUE(tx.Send(Overtaken(tx, count)).ok());
+    EXPECT_EQ(rx.size(), size_t{1} + count);
+    int received = 0;
+    for (; rx.TryReceive().ok(); ++received) continue;
+    EXPECT_EQ(received, 1 + count);
+    EXPECT_LT(BytesInUse(), before + 4 * kBlock);
+  }
+}
+
+// Two sends meet at the end of a block: the block is freed as soon as its
+// messages and the next message were received.
+TEST(MpmcBlocks, ASlowSendAtTheEndOfABlockLeavesOneBlock) {
+  auto [tx, rx] = UnboundedChannel<Overtaken>();
+  const size_t before = BytesInUse();
+  for (int i = 0; i < 31; ++i) EXPECT_TRUE(tx.Send(Overtaken()).ok());
+  EXPECT_TRUE(tx.Send(Overtaken(tx, 1)).ok());
+  for (int i = 0; i < 33; ++i) EXPECT_TRUE(rx.TryReceive().ok());
+  // The first block is a spare block now: no other is made.
+  for (int i = 0; i < 63; ++i) EXPECT_TRUE(tx.Send(Overtaken()).ok());
+  EXPECT_LT(BytesInUse(), before + 5 * kBlock / 2);
+  while (!rx.IsEmpty()) EXPECT_TRUE(rx.TryReceive().ok());
 }
 
 TEST(MpmcBlocks, AClosedChannelFreesItsBlocks) {

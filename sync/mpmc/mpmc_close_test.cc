@@ -3,6 +3,7 @@
 //
 // The end of a channel: senders and receivers that are destroyed or that close.
 
+#include <list>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -194,6 +195,46 @@ TEST(MpmcClose, AWakerOfClosedFindsTheEnd) {
   rx.Close();
   EXPECT_EQ(task.wakes(), 1);
   EXPECT_TRUE(PollOnce(closed).IsReady());
+}
+
+// The end wakes waiting futures in batches. A waker polls a future that was not
+// woken yet.
+TEST(MpmcClose, AWaitingReceiveIsPolledBeforeItIsWokenForTheEnd) {
+  auto channel = UnboundedChannel<int>();
+  auto& rx = channel.second;
+  CountingWaker task;
+  CountingWaker other;
+  auto first = rx.Receive();
+  auto second = rx.Receive();
+  task.OnWake([&] { EXPECT_EQ(Take(first), std::nullopt); });
+  auto closed = channel.first.Closed();
+  EXPECT_TRUE(task.Poll(closed).IsPending());
+  EXPECT_TRUE(other.Poll(first).IsPending());
+  EXPECT_TRUE(other.Poll(second).IsPending());
+  rx.Close();
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_EQ(other.wakes(), 1);
+  EXPECT_EQ(Take(second), std::nullopt);
+}
+
+TEST(MpmcClose, AWaitingSendIsPolledBeforeItIsWokenForTheEnd) {
+  constexpr int kWaiting = 40;
+  auto [tx, rx] = Channel<int>(1);
+  EXPECT_TRUE(tx.TrySend(0).ok());
+  CountingWaker task;
+  std::list<SendFuture<int>> waiting;
+  for (int i = 0; i < kWaiting; ++i) {
+    waiting.push_back(tx.Send(1));
+    EXPECT_TRUE(task.Poll(waiting.back()).IsPending());
+  }
+  task.OnWake([&] {
+    if (waiting.size() < kWaiting) return;
+    EXPECT_TRUE(absl::IsCancelled(Take(waiting.back())));
+    waiting.pop_back();
+  });
+  rx.Close();
+  EXPECT_EQ(task.wakes(), kWaiting - 1);
+  for (auto& send : waiting) EXPECT_TRUE(absl::IsCancelled(Take(send)));
 }
 
 TEST(MpmcClose, TheLastReceiverDestroysTheMessages) {

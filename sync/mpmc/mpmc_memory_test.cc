@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <new>
+#include <optional>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -82,6 +83,38 @@ TEST(MpmcMemory, AMessageWithoutRoomWakesAnother) {
   }
   EXPECT_EQ(second.wakes(), 1);
   EXPECT_EQ(Take(one), 1);
+}
+
+// Room for the messages of others is not needed.
+TEST(MpmcMemory, ReceiveManyMakesRoomForItsOwnMessages) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  std::vector<int> out;
+  out.reserve(1);
+  auto many = rx.ReceiveMany(out, 5);
+  auto one = rx.Receive();
+  EXPECT_TRUE(PollOnce(many).IsPending());
+  EXPECT_TRUE(PollOnce(one).IsPending());
+  EXPECT_TRUE(tx.Send(1).ok());
+  EXPECT_TRUE(tx.Send(2).ok());
+  {
+    const FailingAllocation failing(0);
+    EXPECT_EQ(Take(many), 1u);
+  }
+  EXPECT_EQ(Take(one), 2);
+}
+
+TEST(MpmcMemory, TheEndNeedsNoMemory) {
+  auto [tx, rx] = UnboundedChannel<int>();
+  std::vector<int> out;
+  auto many = rx.ReceiveMany(out, 5);
+  EXPECT_TRUE(PollOnce(many).IsPending());
+  CountingWaker task;
+  rx.Close();
+  const FailingAllocation failing(0);
+  EXPECT_EQ(Take(many), 0u);
+  EXPECT_EQ(Take(rx.ReceiveMany(out, 5)), 0u);
+  EXPECT_EQ(*task.PollNext(rx), std::nullopt);
+  EXPECT_FALSE(failing.has_failed());
 }
 
 TEST(MpmcMemory, AStreamThatCannotWaitTakesNothing) {

@@ -4,9 +4,8 @@
 // Concurrent senders and receivers of a channel. Blocks have two slots here, so
 // that three messages need more than one block. The slots are plain data:
 // taking a message too early or twice is a race. A lost wake-up is a deadlock.
-// mpmc_queue_model_test.cc has the models of the queue alone. The models of the
-// semaphore (sync/semaphore/) show that waiters are woken in order, and that a
-// cancelled waiter passes its permits on.
+// mpmc_positions_model_test.cc has the models of the futures that wait, and
+// mpmc_queue_model_test.cc those of the queue alone.
 
 #include <cstddef>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "rouse/future/block_on.h"
 #include "rouse/sync/mpmc/mpmc.h"
 #include "rouse/testing/model/cell.h"
@@ -284,46 +284,7 @@ MODEL_TEST(Mpmc, HandlesAreCopiedConcurrently, .spurious_failures = 0) {
   Require(tx.receiver_count() == 2);
 }
 
-// ---- TryReceive and size.
-
-// A message that was sent is found although an earlier send is at work.
-MODEL_TEST(Mpmc, TryReceiveFindsWhatWasSent, .mode = Mode::kBounded,
-           .preemption_bound = 2, .spurious_failures = 0) {
-  auto [tx, rx] = UnboundedChannel<int>();
-  Thread other = Sending(tx, 0);
-  Require(tx.Send(0).ok());
-  Require(rx.TryReceive().ok());
-  other.Join();
-  Require(rx.TryReceive().ok());
-  Require(absl::IsUnavailable(rx.TryReceive().status()));
-}
-
-// Two receivers share what was sent, and neither waits for the other.
-MODEL_TEST(Mpmc, TwoTryReceivesShareAMessage, .mode = Mode::kBounded,
-           .preemption_bound = 3, .spurious_failures = 0) {
-  auto [tx, rx] = UnboundedChannel<int>();
-  UnboundedReceiver<int> rx2 = rx;
-  Require(tx.Send(0).ok());
-  bool there = false;
-  Thread other([&] { there = rx2.TryReceive().ok(); });
-  const bool here = rx.TryReceive().ok();
-  other.Join();
-  Require(here != there);
-}
-
-// A message that a waiting receiver will get is not waited for.
-MODEL_TEST(Mpmc, TryReceiveLeavesTheMessageOfAWaiter, .mode = Mode::kBounded,
-           .preemption_bound = 3, .spurious_failures = 0) {
-  auto [tx, rx] = UnboundedChannel<int>();
-  UnboundedReceiver<int> rx2 = rx;
-  auto receive = rx.Receive();
-  Require(PollOnce(receive).IsPending());
-  Thread other([&, &tx = tx] { Require(tx.Send(0).ok()); });
-  Require(absl::IsUnavailable(rx2.TryReceive().status()));
-  other.Join();
-  Require(absl::IsUnavailable(rx2.TryReceive().status()));
-  Require(PollOnce(receive).IsReady());
-}
+// ---- The number of messages.
 
 MODEL_TEST(Mpmc, NonemptyAfterSend, .spurious_failures = 0) {
   auto [tx, rx] = UnboundedChannel<int>();
@@ -401,9 +362,8 @@ MODEL_TEST(Mpmc, TheEndShowsWhatAllSendersDid, .mode = Mode::kBounded,
     tx.reset();
   });
   Thread second = Dropping(std::move(channel.first));
-  if (absl::IsCancelled(channel.second.TryReceive().status())) {
-    Require(done.Read() == 1);
-  }
+  Require(BlockOn(channel.second.Receive()) == std::nullopt);
+  Require(done.Read() == 1);
 }
 
 MODEL_TEST(Mpmc, TheLastReceiverShowsWhatOthersDid, .spurious_failures = 0) {

@@ -244,5 +244,85 @@ TEST(MpmcReceiver, TryReceiveInAWakerDoesNotWaitForItsCaller) {
   }
 }
 
+// The last of the messages is for the first waker that asks for it.
+TEST(MpmcReceiver, TryReceiveInAWakerTakesWhatNobodyWaitsFor) {
+  constexpr int kWaiting = 40;
+  auto [tx, rx] = UnboundedChannel<Overtaken>();
+  UnboundedReceiver<Overtaken> other = rx;
+  CountingWaker task;
+  int received = 0;
+  task.OnWake([&] { received += other.TryReceive().ok(); });
+  using Future = decltype(rx.Receive());
+  std::list<Future> waiting;
+  for (int i = 0; i < kWaiting; ++i) {
+    waiting.push_back(rx.Receive());
+    EXPECT_TRUE(task.Poll(waiting.back()).IsPending());
+  }
+  EXPECT_TRUE(tx.Send(Overtaken(tx, kWaiting)).ok());
+  EXPECT_EQ(task.wakes(), kWaiting);
+  EXPECT_EQ(received, 1);
+  for (Future& receive : waiting) EXPECT_TRUE(Take(receive).has_value());
+}
+
+// A receive calls the waker of a sender, which polls the receiver again.
+TEST(MpmcReceiver, AReceiverIsPolledInAWakerOfItsPoll) {
+  auto [tx, rx] = Channel<int>(1);
+  CountingWaker task;
+  CountingWaker sending;
+  EXPECT_TRUE(task.PollNext(rx).IsPending());
+  EXPECT_TRUE(tx.TrySend(1).ok());
+  auto send = tx.Send(2);
+  EXPECT_TRUE(sending.Poll(send).IsPending());
+  sending.OnWake([&, &rx = rx] { EXPECT_TRUE(task.PollNext(rx).IsPending()); });
+  EXPECT_EQ(*task.PollNext(rx), 1);
+  EXPECT_EQ(sending.wakes(), 1);
+  EXPECT_EQ(task.wakes(), 1);
+  EXPECT_TRUE(Take(send).ok());
+  EXPECT_EQ(task.wakes(), 2);
+  EXPECT_EQ(*task.PollNext(rx), 2);
+}
+
+// At most 4,095 futures of a side have a promise. Therefore a send wakes the
+// next sender, whose waker finds the message.
+TEST(MpmcReceiver, ManySendersWait) {
+  constexpr int kRoom = 4096;
+  auto [tx, rx] = Channel<int>(kRoom);
+  Receiver<int> other = rx;
+  CountingWaker task;
+  for (int i = 0; i < kRoom; ++i) EXPECT_TRUE(tx.TrySend(int{i}).ok());
+  std::list<SendFuture<int>> waiting;
+  for (int i = 0; i <= kRoom; ++i) {
+    waiting.push_back(tx.Send(int{i}));
+    EXPECT_TRUE(task.Poll(waiting.back()).IsPending());
+  }
+  std::vector<int> out;
+  EXPECT_EQ(Take(rx.ReceiveMany(out, kRoom)), size_t{kRoom});
+  EXPECT_EQ(task.wakes(), kRoom - 1);
+  std::vector<int> received;
+  task.OnWake([&] { received.push_back(*other.TryReceive()); });
+  for (auto& send : waiting) EXPECT_TRUE(Take(send).ok());
+  EXPECT_EQ(task.wakes(), kRoom + 1);
+  EXPECT_THAT(received, ElementsAre(0, 1));
+}
+
+// At most 4,095 futures of a side have a promise.
+TEST(MpmcReceiver, ManyReceiversWait) {
+  constexpr int kWaiting = 4100;
+  auto [tx, rx] = UnboundedChannel<int>();
+  UnboundedReceiver<int> other = rx;
+  using Future = decltype(rx.Receive());
+  std::list<Future> waiting;
+  for (int i = 0; i < kWaiting; ++i) {
+    waiting.push_back(rx.Receive());
+    EXPECT_TRUE(PollOnce(waiting.back()).IsPending());
+  }
+  for (int i = 0; i <= kWaiting; ++i) EXPECT_TRUE(tx.Send(int{i}).ok());
+  EXPECT_EQ(*other.TryReceive(), 0);
+  EXPECT_TRUE(absl::IsUnavailable(other.TryReceive().status()));
+  int expected = 1;
+  for (Future& receive : waiting) EXPECT_EQ(Take(receive), expected++);
+  EXPECT_TRUE(rx.IsEmpty());
+}
+
 }  // namespace
 }  // namespace rouse::mpmc

@@ -17,6 +17,8 @@
 #include "rouse/future/co.h"
 #include "rouse/future/future.h"
 #include "rouse/future/stream.h"
+#include "rouse/sync/mpmc/positions.h"
+#include "rouse/sync/semaphore/semaphore.h"
 #include "rouse/testing/counting_waker.h"
 #include "rouse/testing/expect_panic.h"
 #include "rouse/testing/internal/mpsc_values.h"
@@ -447,6 +449,19 @@ TEST(Mpmc, WorksInCoroutines) {
 
 TEST(Mpmc, ACapacityOfZeroPanics) {
   EXPECT_PANIC(Channel<int>(0), "mpmc::Channel: the capacity is 0");
+}
+
+TEST(Mpmc, TheCapacityIsLimited) {
+  constexpr size_t kMost = internal::Positions::kMaxCapacity;
+  static_assert(kMost == Semaphore::kMaxPermits);
+  EXPECT_PANIC(Channel<int>(kMost + 1),
+               "mpmc::Channel: the capacity exceeds Semaphore::kMaxPermits");
+  auto [tx, rx] = Channel<int>(kMost);
+  EXPECT_EQ(tx.max_capacity(), kMost);
+  for (int i = 0; i < kMany; ++i) EXPECT_TRUE(tx.TrySend(int{i}).ok());
+  EXPECT_EQ(tx.capacity(), kMost - kMany);
+  for (int i = 0; i < kMany; ++i) EXPECT_EQ(*Take(rx.Receive()), i);
+  EXPECT_EQ(tx.capacity(), kMost);
 }
 
 TEST(Mpmc, PollingACompleteReceivePanics) {

@@ -6,51 +6,29 @@
 // -----------------------------------------------------------------------------
 //
 // The queue of a channel with several receivers. Any number of threads push and
-// take. The queue counts the messages that are ready, and whoever calls the
-// queue hands this many permits to the receivers. Internal to `sync/`.
+// take. Internal to `sync/`.
 //
-//   size_t ready = queue.Push(std::move(value));       // kRefused if closed
-//   messages.Release(ready);                           // a SemaphoreCore
+//   size_t position;
+//   if (queue.TryClaimPush<true>(position) != Refusal::kNone) ...
+//   if (queue.Push(position, std::move(value))) {
+//     queue.Settle(Side::kReceivers);
+//   }
 //
-//   if (!messages.TryAcquire(1)) ...                   // nothing to take yet
-//   size_t position = queue.Claim(1);
-//   if (queue.CountBeforeEnd(position, 1) == 0) ...    // the end
-//   T value = queue.Take(position);
+//   const Claim claim = queue.TryClaimPops(1);
+//   if (claim.count == 0) ...                          // nothing to take yet
+//   queue.Take(claim, [](T&& value) { ... });
 //
 // # The protocol
 //
-// A push claims a position, and makes its slot ready: see block_chain.h. Pushes
-// may finish in any order, but receivers must not claim a slot that is not
-// ready. Therefore the messages are counted in order: the *ready prefix* are
-// the positions before the first position that is not ready. The push that
-// fills the gap at the end of the prefix extends the prefix over all ready
-// slots behind the gap, and reports their number.
+// positions.h describes how a push claims a position and makes it ready, and
+// how a pop claims a ready position. This file has the messages, in the blocks
+// of block_chain.h. The low bits of the `state` of a block are the slots that
+// were ready before the slots in front of them, and they are set and read under
+// the lock.
 //
-// Further bits of the `state` of a block:
-//
-//   kOpen          all blocks before this block are ready in full, so the
-//                  prefix ends in this block, or behind it
-//   the top bits   the number of slots before the end of the channel, if the
-//                  channel ends in this block or right behind it; 0 otherwise
-//
-//   From         To          By
-//   not open     open        the push that extends the prefix up to this block.
-//                            The first block is open from the start.
-//   no end       an end      Close(), in the block of the last position
-//
-// The steps are read-modify-writes of one word. The last step of those that
-// make the prefix longer sees all the others: a ready bit in an open block, if
-// the bits below are set; or the opening of a block whose first bits are set.
-// Its thread therefore counts each position exactly once. The end counts as
-// kEndPermits further messages. The last of the end bits, kOpen and the ready
-// bits before the end reports them, by the same argument.
-//
-// A receiver takes a permit, and only then claims a position at `head_`. Each
-// claim is a read-modify-write that acquires and releases, so the k-th claim
-// sees k permits taken. Until the end is reported, these permits come from at
-// least k messages in the prefix. The position is therefore ready, and visible
-// to the receiver. A claim at or behind `end_` has seen that the end was
-// reported, and has no message.
+// Only the push at the position `ready_` can move `ready_`, unless its slot has
+// its bit. So all its steps in the block come before its message can be taken.
+// The steps under the lock are safe for another reason: the lock frees blocks.
 //
 // `taken` of a block:
 //
@@ -81,13 +59,16 @@
 // is beyond the block, nothing is written, because the last take of the block
 // or the first take of the next block calls `Reclaim()` anyway. So a channel
 // from which everything was taken keeps the block of its last message, and no
-// block before. (The exception is a block from which `block_tail_` was not
-// moved, because a push was slow. The next push moves it, and the take of that
-// push calls `Reclaim()`.)
+// block before.
 //
-// The last access of a push to a block comes before the report of its own
-// position, and the last access of a receiver is its `taken` bit, except in
-// `Reclaim()` and `Close()`, which hold the lock.
+// If a push ends after later pushes, the later ones have not moved
+// `block_tail_`. The threads that have the lock do so instead: one that extends
+// the prefix, and `Reclaim()`, if the last slots became ready in their order
+// but after the search of the next push.
+//
+// The last access of a push to a block comes before its message can be taken,
+// and the last access of a receiver is its `taken` bit, except in the steps
+// that hold the lock.
 
 #ifndef ROUSE_SYNC_MPMC_QUEUE_H_
 #define ROUSE_SYNC_MPMC_QUEUE_H_
@@ -97,12 +78,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "absl/base/attributes.h"
+#include "absl/base/macros.h"
 #include "absl/base/optimization.h"
 #include "absl/base/thread_annotations.h"
 #include "rouse/base/atomic.h"
@@ -110,21 +91,18 @@
 #include "rouse/base/lock/brief_lock.h"
 #include "rouse/base/mutable_step.h"
 #include "rouse/sync/internal/block_chain.h"
+#include "rouse/sync/mpmc/positions.h"
 
 namespace rouse::mpmc::internal {
 
 #ifdef ROUSE_MODEL
 inline constexpr size_t kBlockSlots = 2;
+// How many blocks the prefix passes before the lock is free for others.
+inline constexpr int kBlocksAtOnce = 1;
 #else
 inline constexpr size_t kBlockSlots = 32;
+inline constexpr int kBlocksAtOnce = 8;
 #endif
-
-// The number of permits that stand for the end. Each receive after the last
-// message uses one, so the number is practically infinite.
-inline constexpr size_t kEndPermits = size_t{1} << 58;
-
-// The result of a push into a closed queue.
-inline constexpr size_t kRefused = std::numeric_limits<size_t>::max();
 
 // A block of a queue.
 template <class T, size_t kCount>
@@ -136,36 +114,48 @@ struct QueueBlock : rouse::internal::ChainedBlock<QueueBlock<T, kCount>> {
   static constexpr int kAskShift = 58;
   static constexpr uint64_t kAskForFirst = uint64_t{1} << kAskShift;
 
+  Cell<rouse::internal::MessageSlot<T>> slots[kSlots];
   // Guarded by the lock of the queue.
   Cell<size_t> claims_before;
-  // Changed by receivers only.
+  // Changed by receivers only. Not on the line of the members that senders
+  // read.
   Atomic<uint64_t> taken{kAskForFirst};
-  Cell<rouse::internal::MessageSlot<T>> slots[kSlots];
 };
 
 // Queue
 //
 // Thread-safe, except for the destructor. If memory runs out the program ends,
-// because a claimed position cannot be given back. No function throws.
+// because a claimed position cannot be given back. No function of this class
+// throws.
 template <class T, size_t kSlots = kBlockSlots>
-class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
+class Queue
+    : public rouse::internal::BlockChain<QueueBlock<T, kSlots>, Positions> {
   static_assert(
       std::is_nothrow_move_constructible_v<T> &&
           std::is_nothrow_destructible_v<T>,
       "the move constructor and the destructor of a message must not throw");
 
   using Block = QueueBlock<T, kSlots>;
-  using Chain = rouse::internal::BlockChain<Block>;
+  using Chain = rouse::internal::BlockChain<Block, Positions>;
+  using Chain::Advance;
+  using Chain::block_tail_;
+  using Chain::Distance;
+  using Chain::gaps_;
+  using Chain::head_;
   using Chain::kAllSlots;
-  using Chain::kNoMore;
+  using Chain::kFirstPosition;
+  using Chain::kFlags;
+  using Chain::kGaps;
   using Chain::kPosition;
   using Chain::kReleased;
+  using Chain::kWanted;
+  using Chain::mu_;
   using Chain::NextOf;
+  using Chain::ready_;
   using Chain::SlotBit;
-  using Chain::tail_;
 
  public:
-  Queue() = default;
+  using Chain::Chain;
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
@@ -179,86 +169,30 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
     }
   }
 
-  // ---- For senders. The numbers that these functions return are permits,
-  // which the caller must release to the receivers.
-
-  // Appends `value`. Returns the number of messages that are ready now and were
-  // not before, or kRefused, leaving `value` alone, if the queue was closed.
-  size_t Push(T&& value) noexcept {
-    // Acquire pairs with the release in FindFrom: a push that claims a position
-    // after that step sees where `block_tail_` was before the step. Acquire
-    // also pairs with the release in Close.
-    const uint64_t tail = tail_.fetch_add(kPosition, std::memory_order_acquire);
-    if (ABSL_PREDICT_FALSE((tail & kNoMore) != 0)) return kRefused;
-    const size_t position = tail / kPosition;
+  // Writes `value` at a claimed position. Returns whether receivers wait: the
+  // caller must then call `Settle()`.
+  [[nodiscard]] bool Push(size_t position, T&& value) noexcept {
     const size_t slot = position % kSlots;
     Block* const block = Find(position - slot);
     std::construct_at(&block->slots[slot].Write().value, std::move(value));
-    // Release pairs with the acquire of the push that counts this slot: the
-    // same step of another push, or the step in Extend. Acquire: if this push
-    // counts other slots, it hands on their contents.
+    // Relaxed: an older value is seen again under the lock.
+    if (ABSL_PREDICT_FALSE(ready_.load(std::memory_order_relaxed) / kPosition !=
+                           position)) {
+      return LeaveGap(block, position);
+    }
+    // Release pairs with the acquires of pops.
     const uint64_t before =
-        block->state.fetch_or(SlotBit(slot), std::memory_order_acq_rel);
-    if (!IsOpen(before) || FirstSlots(before) != slot) return 0;
-    return Extend(block, before | SlotBit(slot), slot);
+        ready_.fetch_add(kPosition, std::memory_order_release);
+    if (ABSL_PREDICT_TRUE((before & kFlags) == 0)) return false;
+    return FillGap(before);
   }
 
-  // Called when no more pushes will come, by a caller that sees all of them.
-  size_t SendersAreGone() noexcept {
-    // Relaxed: the permits hand everything on.
-    const uint64_t tail = tail_.fetch_or(kNoMore, std::memory_order_relaxed);
-    if ((tail & kNoMore) != 0) return 0;  // Close() has reported the end
-    SetEnd(tail / kPosition);
-    return kEndPermits;
-  }
-
-  // ---- For receivers.
-
-  // Makes pushes that begin from now on do nothing. Returns a number of
-  // permits, as the functions for senders do.
-  size_t Close() noexcept {
-    // Release pairs with the acquire of Push: a refused push sees everything
-    // before the close.
-    const uint64_t tail = tail_.fetch_or(kNoMore, std::memory_order_release);
-    if ((tail & kNoMore) != 0) return 0;
-    const size_t end = tail / kPosition;
-    SetEnd(end);
-    if (end == 0) return kEndPermits;
-    const size_t slots = (end - 1) % kSlots + 1;
-    // The lock keeps the blocks of the search, even if their messages are taken
-    // meanwhile. No push reaches a block behind the last position, so
-    // `block_tail_` does not pass the block of that position.
-    const BriefLockHolder lock(mu_);
-    // Acquire and release: as in Push.
-    const uint64_t before = Find(end - slots)
-                                ->state.fetch_or(uint64_t{slots} << kEndShift,
-                                                 std::memory_order_acq_rel);
-    // The search may have released blocks, and no other push will come for
-    // which `Reclaim()` could wait.
-    ReclaimLocked();
-    return IsOpen(before) && FirstSlots(before) == slots ? kEndPermits : 0;
-  }
-
-  // Claims `n` positions for a caller with `n` permits. Returns the first.
-  size_t Claim(size_t n) noexcept {
-    // Acquire and release: each claim sees what the claims before have seen.
-    // Acquire also pairs with the release in Reclaim.
-    return head_.fetch_add(n, std::memory_order_acq_rel);
-  }
-
-  // Returns how many of `n` claimed positions are before the end.
-  size_t CountBeforeEnd(size_t position, size_t n) const {
-    // Relaxed: the claim of a position behind the end has acquired the end.
-    const size_t end = end_.load(std::memory_order_relaxed);
-    if (ABSL_PREDICT_TRUE(position + n <= end)) return n;
-    return position < end ? end - position : 0;
-  }
-
-  // Passes the messages at `n` claimed positions to `consume(T&&)`, one after
-  // another. `consume` must not throw. REQUIRES: the positions are before the
-  // end.
+  // Passes the messages of `claim` to `consume(T&&)`, one after another.
+  // `consume` must not throw.
   template <class Consume>
-  void Take(size_t position, size_t n, Consume consume) noexcept {
+  void Take(const Claim& claim, Consume consume) noexcept {
+    size_t position = claim.position;
+    size_t n = claim.count;
     Block* block = FindClaimed(position - position % kSlots);
     while (n > 0) {
       const size_t first = position % kSlots;
@@ -275,48 +209,22 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
       // The bits that are not set yet keep this block until the next step.
       Block* const next = n > 0 ? NextOf(block) : nullptr;
       // Release pairs with the acquire of Reclaim: the messages are used no
-      // more.
+      // more. The bits are clear, so adding sets them. (Unlike an addition, an
+      // "or" whose result is needed is a loop on x86.)
       const uint64_t before =
-          block->taken.fetch_or(bits, std::memory_order_release);
+          block->taken.fetch_add(bits, std::memory_order_release);
       if (ABSL_PREDICT_FALSE(MustReclaim(before, bits))) Reclaim();
       block = next;
     }
   }
 
-  // Returns the number of messages that are in the queue or are being pushed.
-  size_t size() const {
-    // Acquire pairs with the release of Claim: the pushes of the claimed
-    // positions are visible, so the tail is not behind the head. A queue that
-    // seems empty has been empty in between.
-    const size_t head = head_.load(std::memory_order_acquire);
-    const size_t end = PushedEnd();
-    return end > head ? end - head : 0;
-  }
-
-  // Returns the position behind all pushes that have begun before the call.
-  size_t PushedEnd() const {
-    // Relaxed, in both cases: a caller sees its own pushes, and those that
-    // happened before the call.
-    return std::min<size_t>(tail_.load(std::memory_order_relaxed) / kPosition,
-                            end_.load(std::memory_order_relaxed));
-  }
-  // Returns the position behind all claims that are visible to the caller.
-  size_t ClaimedEnd() const {
-    // Relaxed: a caller that counts waiters after this step takes the lock of
-    // the waiters. A counted waiter makes its claim after it has taken the same
-    // lock, so its claim happens after this step, and is not visible here.
-    return head_.load(std::memory_order_relaxed);
-  }
-
  private:
-  static constexpr uint64_t kOpen = uint64_t{1} << 32;
-  static constexpr int kEndShift = 58;
+  friend Chain;
 
   // Returns the number of slots before the first whose bit is not set.
   static size_t FirstSlots(uint64_t word) {
     return std::countr_one(word & kAllSlots);
   }
-  static bool IsOpen(uint64_t state) { return (state & kOpen) != 0; }
   // Returns whether a take that has added `bits` to the value `taken` must call
   // `Reclaim()`.
   static bool MustReclaim(uint64_t taken, uint64_t bits) {
@@ -325,30 +233,96 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
     return slots == kSlots || (slots >= asked && FirstSlots(taken) < asked);
   }
 
-  void SetEnd(size_t end) {
-    // Relaxed: the permits that stand for the end hand this on.
-    end_.store(end, std::memory_order_relaxed);
+  // Makes the message at `position` ready, although an earlier message was not
+  // ready a moment ago. Returns whether receivers wait for what was added to
+  // the prefix.
+  ABSL_ATTRIBUTE_NOINLINE bool LeaveGap(Block* block, size_t position) {
+    uint64_t ready;
+    {
+      const BriefLockHolder lock(mu_);
+      // Relaxed, and no read-modify-write: changed under the lock, until the
+      // slot is in the prefix.
+      const uint64_t state = block->state.load(std::memory_order_relaxed);
+      block->state.store(state | SlotBit(position % kSlots),
+                         std::memory_order_relaxed);
+      ++gaps_;
+      // Relaxed: the push that sees kGaps takes the lock.
+      ready = ready_.fetch_or(kGaps, std::memory_order_relaxed);
+    }
+    bool is_wanted = false;
+    if (ready / kPosition == position) {
+      ROUSE_MUTABLE_CALL(is_wanted = ExtendPrefix());
+    }
+    return is_wanted;
   }
 
-  // Extends the prefix, which ended before slot `from` of `block`, over the
-  // ready slots from there on. `state` is the state of the block. Returns the
-  // number of permits. The caller has not reported the position at `from`, so
-  // none of the blocks can be freed.
-  static size_t Extend(Block* block, uint64_t state, size_t from) {
-    size_t ready = 0;
-    for (;;) {
-      const size_t to = FirstSlots(state);
-      ready += to - from;
-      if (ABSL_PREDICT_FALSE(state >> kEndShift != 0) &&
-          to == state >> kEndShift) {
-        return ready + kEndPermits;
+  // Called by a push that has added to `ready_` when it was `before`. Returns
+  // what `LeaveGap()` returns.
+  ABSL_ATTRIBUTE_NOINLINE bool FillGap(uint64_t before) {
+    bool is_wanted = (before & kWanted) != 0;
+    if ((before & kGaps) != 0) ROUSE_MUTABLE_CALL(is_wanted |= ExtendPrefix());
+    return is_wanted;
+  }
+
+  // Extends the prefix over the slots that have their bits. Returns whether
+  // receivers wait for what was added.
+  bool ExtendPrefix() {
+    bool is_wanted = false;
+    bool goes_on;
+    do {
+      // Between two steps kGaps stays, and only holders of the lock can move
+      // `ready_`, because the slot there has its bit: any of them goes on.
+      const BriefLockHolder lock(mu_);
+      goes_on = ExtendBySome(is_wanted);
+    } while (goes_on);
+    return is_wanted;
+  }
+
+  // Does a part of `ExtendPrefix()`, so that the lock is not held for long.
+  // Sets `is_wanted` if receivers wait for what was added. Returns whether
+  // there may be more to do.
+  bool ExtendBySome(bool& is_wanted) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    // Acquire pairs with the releases of pushes: if a push has ended, its store
+    // to `block_tail_` is visible. Otherwise there is nothing to extend.
+    (void)ready_.load(std::memory_order_acquire);
+    // Acquire pairs with the releases in FindFrom and in MoveTail, whose thread
+    // has seen that the blocks before are full: the prefix does not end before
+    // this block when `ready_` is loaded below.
+    Block* block = block_tail_.load(std::memory_order_acquire);
+    int passed = 0;
+    while (block != nullptr && gaps_ > 0) {
+      // If the slot there has its bit, only holders of the lock change the
+      // position. Otherwise another push goes on from there. Acquire: as in
+      // IsFull.
+      const size_t ready = ready_.load(std::memory_order_acquire) / kPosition;
+      const int64_t distance = Distance(block->start.Read(), ready);
+      ABSL_ASSERT(distance >= 0);
+      const auto first = static_cast<size_t>(distance);
+      if (first >= kSlots) {
+        if (++passed > kBlocksAtOnce) return true;
+        // There is a next block. Relaxed: a push that is counted in `gaps_` has
+        // searched the chain up to the block of the prefix's end, or further.
+        // The lock hands on what it has seen.
+        Block* const next = block->next.load(std::memory_order_relaxed);
+        // If not, a push has moved `block_tail_`. In any case, `block_tail_` is
+        // past the block now.
+        (void)Chain::MoveTail(block, next);
+        block = next;
+        continue;
       }
-      if (ABSL_PREDICT_TRUE(to < kSlots)) return ready;
-      block = NextOf(block);
-      // Acquire and release: as in Push.
-      state = block->state.fetch_or(kOpen, std::memory_order_acq_rel);
-      from = 0;
+      // Relaxed: changed under the lock. The bit behind the last slot is clear.
+      const uint64_t state = block->state.load(std::memory_order_relaxed);
+      const size_t count = FirstSlots(state >> first);
+      if (count == 0) break;
+      gaps_ -= count;
+      // Release pairs with the acquires of pops: the pushes have handed their
+      // messages on with the lock.
+      const uint64_t flag = MutableCondition(gaps_ == 0) ? kGaps : 0;
+      const uint64_t before =
+          ready_.fetch_add(count * kPosition - flag, std::memory_order_release);
+      ROUSE_MUTABLE_CALL(is_wanted |= (before & kWanted) != 0);
     }
+    return false;
   }
 
   Block* Find(size_t start) {
@@ -358,8 +332,8 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
   // Returns the block of a claimed position. The position is ready, so all
   // blocks up to this block exist, and none is made.
   Block* FindClaimed(size_t start) {
-    // Relaxed: a caller that has a permit sees all pushes before its position,
-    // and so all blocks before.
+    // Relaxed: a claim sees all pushes before its position, and so all blocks
+    // before.
     Block* block = block_head_.load(std::memory_order_relaxed);
     if (ABSL_PREDICT_FALSE(block == nullptr)) block = First();
     while (ABSL_PREDICT_FALSE(block->start.Read() != start)) {
@@ -375,7 +349,7 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
     // exchange: the block is fully constructed.
     Block* first = first_.load(std::memory_order_acquire);
     if (first != nullptr) return first;
-    auto* const made = new Block(0, kOpen);
+    auto* const made = new Block(kFirstPosition, 0);
     // Release pairs with the acquires of the threads that visit the block.
     if (first_.compare_exchange_strong(first, made, std::memory_order_release,
                                        std::memory_order_acquire)) {
@@ -389,10 +363,6 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
   // which the first slots of a block are taken: see the top of the file.
   ABSL_ATTRIBUTE_NOINLINE void Reclaim() {
     const BriefLockHolder lock(mu_);
-    ReclaimLocked();
-  }
-
-  void ReclaimLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     // Relaxed: written under the lock.
     Block* block = block_head_.load(std::memory_order_relaxed);
     if (block == nullptr) block = oldest_ = First();
@@ -402,19 +372,19 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
     while (FirstSlots(taken) == kSlots) {
       // Acquire pairs with the release of Append.
       Block* const next = block->next.load(std::memory_order_acquire);
-      if (next == nullptr) break;  // the end is behind this block
+      if (next == nullptr) break;  // no message was sent behind this block
       // Relaxed: the next step publishes it, to claims that must see it.
       block_head_.store(next, std::memory_order_relaxed);
-      // Release pairs with the acquire of Claim: a claim after this step begins
-      // its search at `next`, or behind it. Acquire pairs with the release of
-      // claims, of which those behind the end have seen `end_`.
+      // Release pairs with the acquires of claims: a claim after this step
+      // begins its search at `next`, or behind it.
       block->claims_before.Write() =
-          BeforeEnd(head_.fetch_add(0, std::memory_order_acq_rel));
+          head_.fetch_add(0, std::memory_order_release) / kPosition;
       block = next;
       taken = block->taken.load(std::memory_order_acquire);
     }
     while (oldest_ != block) {
-      const size_t all_taken_before = block->start.Read() + FirstSlots(taken);
+      const size_t all_taken_before =
+          Advance(block->start.Read(), FirstSlots(taken));
       size_t needed;
       if (CanFree(oldest_, all_taken_before, needed)) {
         // Relaxed: this lock's holder has passed the block above, or before.
@@ -422,9 +392,10 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
                               oldest_->next.load(std::memory_order_relaxed)));
         continue;
       }
-      const size_t ask = needed - block->start.Read();
+      const auto ask =
+          static_cast<size_t>(Distance(block->start.Read(), needed));
       const size_t asked = taken >> Block::kAskShift;
-      if (ask >= kSlots || ask == asked) return;
+      if (ask >= kSlots || MutableCondition(ask == asked)) return;
       // Only the holder of the lock changes the top bits.
       const auto change = static_cast<uint64_t>(ask - asked)
                           << Block::kAskShift;
@@ -437,27 +408,27 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
   // all messages before `all_taken_before` were taken. If not, sets `needed` to
   // a later position: the call is worth repeating when all messages before
   // `needed` were taken.
-  bool CanFree(Block* block, size_t all_taken_before, size_t& needed) const {
-    needed = all_taken_before + 1;
-    // Acquire pairs with the release in FindFrom.
+  bool CanFree(Block* block, size_t all_taken_before, size_t& needed)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    needed = Advance(all_taken_before, 1);
+    // Acquire pairs with the release in MoveTail.
     const uint64_t state = block->state.load(std::memory_order_acquire);
-    if ((state & kReleased) == 0) return false;
-    // Refused pushes count, too.
-    const size_t pushes = BeforeEnd(block->pushes_before.Read());
+    if ((state & kReleased) == 0) {
+      // Relaxed: this lock's holder has passed the block, or one before. The
+      // takes of the block have acquired its pushes.
+      Block* const next = block->next.load(std::memory_order_relaxed);
+      // If not, a push is in the middle of the same step.
+      if (!Chain::MoveTail(block, next)) return false;
+    }
+    const size_t pushes = block->pushes_before.Read();
     const size_t claims = block->claims_before.Read();
-    if (MutableCondition(pushes > all_taken_before) ||
-        MutableCondition(claims > all_taken_before)) {
-      needed = std::max(pushes, claims);
+    const bool has_pushes = Distance(all_taken_before, pushes) > 0;
+    const bool has_claims = Distance(all_taken_before, claims) > 0;
+    if (MutableCondition(has_pushes) || MutableCondition(has_claims)) {
+      needed = Distance(pushes, claims) > 0 ? claims : pushes;
       return false;
     }
     return true;
-  }
-
-  // Returns the position behind `claimed` claims, of pushes or of takes, that
-  // can visit a block: those behind the end do not.
-  size_t BeforeEnd(size_t claimed) const {
-    // Relaxed: if the end is not visible, a block is freed later.
-    return std::min(claimed, end_.load(std::memory_order_relaxed));
   }
 
   // Reuses `block`, which no other thread can reach.
@@ -474,15 +445,11 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T, kSlots>> {
   // The first block ever. Used only while one of the other pointers is null.
   Atomic<Block*> first_{nullptr};
 
-  // ---- Changed by receivers.
-  alignas(ABSL_CACHELINE_SIZE) Atomic<size_t> head_{0};
-  // Null before a block was taken in full. Written under the lock.
-  Atomic<Block*> block_head_{nullptr};
-  // The position behind the last message, when that is known.
-  Atomic<size_t> end_{std::numeric_limits<size_t>::max()};
+  // ---- Changed under the lock, about once for a block, and read by receivers.
+  // Null before a block was taken in full.
+  alignas(ABSL_CACHELINE_SIZE) Atomic<Block*> block_head_{nullptr};
   // No thread visits a block before this one.
   Block* oldest_ ABSL_GUARDED_BY(mu_) = nullptr;
-  BriefLock mu_;
 };
 
 }  // namespace rouse::mpmc::internal

@@ -24,8 +24,9 @@
 #include "rouse/future/block_on.h"
 #include "rouse/sync/internal/handle_ptr.h"
 #include "rouse/sync/mpmc/core.h"
+#include "rouse/sync/mpmc/positions.h"
+#include "rouse/sync/mpmc/queue.h"
 #include "rouse/sync/mpmc/shared.h"
-#include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -49,18 +50,15 @@ template <class T, class Core>
 class [[nodiscard]] ReceiveFuture {
  public:
   explicit ReceiveFuture(Shared<T, Core>& shared)
-      : shared_(&shared), acquire_(shared.permits(), 1) {}
+      : shared_(&shared), turn_(shared, Side::kReceivers) {}
 
   PollResult<std::optional<T>> Poll(Context& cx) {
-    const PollResult<bool> has_permit =
-        acquire_.Poll(cx, "mpmc::Receiver::Receive");
-    if (has_permit.IsPending()) return kPending;
-    return shared_->Take();
+    return shared_->PollTake(turn_, cx, "mpmc::Receiver::Receive");
   }
 
  private:
   Shared<T, Core>* shared_;
-  rouse::internal::PendingAcquire acquire_;
+  PendingTurn turn_;
 };
 
 // See `BasicReceiver::ReceiveMany()`.
@@ -71,44 +69,47 @@ class [[nodiscard]] ReceiveManyFuture {
       : shared_(&shared),
         out_(&out),
         limit_(limit),
-        acquire_(shared.permits(), 1) {}
+        turn_(shared, Side::kReceivers) {}
 
   PollResult<size_t> Poll(Context& cx) {
     if (limit_ == 0) return size_t{0};
-    const PollResult<bool> has_permit =
-        acquire_.Poll(cx, "mpmc::Receiver::ReceiveMany");
-    if (has_permit.IsPending()) return kPending;
-    return Take();
+    const bool is_quick = turn_.IsNew() && cx.HasBudget();
+    if (size_t n = is_quick ? shared_->CountClaimable(limit_) : 0; n > 0) {
+      FirstException first;
+      first.Catch([this, n] { MakeRoom(n); });
+      n = std::min(n, out_->capacity() - out_->size());
+      Claim claim;
+      if (n > 0) claim = shared_->TryClaimPops(n);
+      if (n == 0 || claim.count > 0) {
+        TakeUnitIfAny(cx);
+        turn_.Finish();
+        return Take(claim, first);
+      }
+    }
+    if (turn_.PollTurn(cx, "mpmc::Receiver::ReceiveMany").IsPending()) {
+      return kPending;
+    }
+    FirstException first;
+    // At the end, `out` needs no room.
+    const size_t n =
+        shared_->IsAtEnd() ? 0 : 1 + shared_->CountClaimable(limit_ - 1);
+    first.Catch([this, n] { MakeRoom(n); });
+    Claim claim;
+    first.Catch([&] {
+      claim = turn_.Redeem(std::min(n, out_->capacity() - out_->size()));
+    });
+    return Take(claim, first);
   }
 
  private:
-  size_t Take() {
-    // The permits that stand for the end are left to others.
-    const size_t more = std::min(limit_, shared_->queue().size());
-    size_t n = 1;
-    if (more > 1) n += shared_->permits().Forget(more - 1);
-    FirstException first;
-    first.Catch([this, n] { MakeRoom(n); });
-    const size_t room = std::min(n, out_->capacity() - out_->size());
-    size_t count = 0;
-    if (room > 0) {
-      const size_t position = shared_->queue().Claim(room);
-      count = shared_->queue().CountBeforeEnd(position, room);
-      if (count > 0) {
-        shared_->queue().Take(position, count, [this](T&& value) {
-          out_->push_back(std::move(value));
-        });
-      }
+  size_t Take(const Claim& claim, FirstException& first) {
+    if (claim.count > 0) {
+      shared_->Queue<T>::Take(
+          claim, [this](T&& value) { out_->push_back(std::move(value)); });
+      shared_->WakeOthers(claim);
     }
-    // Wakers come after the claim, for which a `TryReceive()` in a waker waits.
-    if (ABSL_PREDICT_FALSE(room < n)) {
-      // The messages without room stay in the channel. They come before the
-      // wakers of senders, for the same reason.
-      first.Catch([&] { shared_->permits().Release(n - room); });
-    }
-    if (count > 0) shared_->Received(count);
     first.Rethrow();
-    return count;
+    return claim.count;
   }
 
   // Grows `out`, as `push_back()` would do.
@@ -121,7 +122,7 @@ class [[nodiscard]] ReceiveManyFuture {
   Shared<T, Core>* shared_;
   std::vector<T>* out_;
   size_t limit_;
-  rouse::internal::PendingAcquire acquire_;
+  PendingTurn turn_;
 };
 
 }  // namespace internal
@@ -159,7 +160,7 @@ class BasicReceiver {
    private:
     friend class BasicReceiver;
 
-    std::optional<rouse::internal::PendingAcquire> acquire_;
+    std::optional<internal::PendingTurn> turn_;
   };
 
   // A pending poll stays with `other`.
@@ -187,7 +188,9 @@ class BasicReceiver {
   // outlive the future. A pending `PollReceive()` of this receiver is
   // cancelled.
   //
-  // If `out` cannot grow, the messages without room stay in the channel.
+  // If `out` cannot grow, the messages without room stay in the channel. `out`
+  // may be reallocated by a poll that is pending, because another receiver was
+  // quicker.
   internal::ReceiveManyFuture<T, Core> ReceiveMany(
       std::vector<T>& out ABSL_ATTRIBUTE_LIFETIME_BOUND,
       size_t limit) ABSL_ATTRIBUTE_LIFETIME_BOUND {
@@ -203,23 +206,29 @@ class BasicReceiver {
   // each receiver.
   PollResult<std::optional<T>> PollReceive(Context& cx,
                                            Waiter* waiter = nullptr) {
-    auto& permits = shared_->permits();
-    if (waiter == nullptr) {
-      if (ABSL_PREDICT_TRUE(
-              (waiter_ == nullptr || !waiter_->acquire_.has_value()) &&
-              cx.HasBudget() && permits.TryAcquire(1))) {
+    auto& shared = *shared_;
+    const Waiter* const pending = waiter != nullptr ? waiter : waiter_.get();
+    if (ABSL_PREDICT_TRUE((pending == nullptr || !pending->turn_.has_value()) &&
+                          cx.HasBudget())) {
+      const internal::Claim claim = shared.TryClaimPops(1);
+      if (ABSL_PREDICT_TRUE(claim.count > 0) || shared.IsAtEnd()) {
         TakeUnitIfAny(cx);
-        return shared_->Take();
+        return shared.Take(claim);
       }
+    }
+    if (waiter == nullptr) {
       if (waiter_ == nullptr) waiter_ = std::make_unique<Waiter>();
       waiter = waiter_.get();
     }
-    if (!waiter->acquire_.has_value()) waiter->acquire_.emplace(permits, 1);
-    const PollResult<bool> has_permit =
-        waiter->acquire_->Poll(cx, "mpmc::Receiver::PollReceive");
-    if (has_permit.IsPending()) return kPending;
-    waiter->acquire_.reset();
-    return shared_->Take();
+    if (!waiter->turn_.has_value()) {
+      waiter->turn_.emplace(shared, internal::Side::kReceivers);
+    }
+    const PollResult<internal::Claim> claim =
+        waiter->turn_->PollSlowly(cx, "mpmc::Receiver::PollReceive");
+    if (claim.IsPending()) return kPending;
+    // Before a message is moved and wakers are called, which may poll again.
+    waiter->turn_.reset();
+    return shared.Take(*claim);
   }
   // Calls `PollReceive()`, which makes the receiver a stream.
   PollResult<std::optional<T>> PollNext(Context& cx, Waiter* waiter = nullptr) {
@@ -230,10 +239,7 @@ class BasicReceiver {
   // with `kUnavailable` if there is no such message yet, and with `kCancelled`
   // if no more messages will arrive. Finds every message that was sent before
   // the call; to do so, the call may wait a moment for another thread in the
-  // middle of a send or a receive. A send, a close or a cancelled receive that
-  // has messages for more than 32 waiting futures wakes these in batches, and
-  // until the last batch all of these messages count as theirs. A pending
-  // `PollReceive()` of this receiver is cancelled.
+  // middle of a send. A pending `PollReceive()` of this receiver is cancelled.
   absl::StatusOr<T> TryReceive() {
     StopWaiting();
     return shared_->TryReceive();
@@ -272,10 +278,11 @@ class BasicReceiver {
 
   // Returns the number of messages, including messages that are being sent
   // right now.
-  size_t size() const { return shared_->queue().size(); }
+  size_t size() const { return shared_->size(); }
   bool IsEmpty() const { return size() == 0; }
 
-  // Returns the number of messages for which there is room now.
+  // Returns the number of messages for which there is room now that no sender
+  // waits for.
   size_t capacity() const
     requires Core::kIsBounded
   {
@@ -302,7 +309,7 @@ class BasicReceiver {
   explicit BasicReceiver(Shared* shared) : shared_(shared) {}
 
   void StopWaiting() {
-    if (ABSL_PREDICT_FALSE(waiter_ != nullptr)) waiter_->acquire_.reset();
+    if (ABSL_PREDICT_FALSE(waiter_ != nullptr)) waiter_->turn_.reset();
   }
 
   rouse::internal::CountedHandlePtr<Shared, internal::kReceiverName,

@@ -24,8 +24,8 @@
 #include "rouse/sync/internal/handle_ptr.h"
 #include "rouse/sync/internal/pending_wait.h"
 #include "rouse/sync/mpmc/core.h"
+#include "rouse/sync/mpmc/positions.h"
 #include "rouse/sync/mpmc/shared.h"
-#include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -66,15 +66,13 @@ class [[nodiscard]] SendFromFuture {
       : shared_(&shared),
         call_(call),
         value_(&value),
-        acquire_(shared.places(), 1) {}
+        turn_(shared, Side::kSenders) {}
 
   PollResult<absl::Status> Poll(Context& cx) {
-    const PollResult<bool> has_place = acquire_.Poll(cx, call_);
-    if (has_place.IsPending()) return kPending;
-    if (ABSL_PREDICT_FALSE(!*has_place ||
-                           !shared_->Publish(std::move(*value_)))) {
-      return ClosedError(call_);
-    }
+    const PollResult<Claim> claim = shared_->PollPush(turn_, cx, call_);
+    if (claim.IsPending()) return kPending;
+    if (ABSL_PREDICT_FALSE(claim->count == 0)) return ClosedError(call_);
+    shared_->Publish(*claim, std::move(*value_));
     return absl::OkStatus();
   }
 
@@ -82,7 +80,7 @@ class [[nodiscard]] SendFromFuture {
   Shared<T, Bounded>* shared_;
   const char* call_;
   T* value_;
-  rouse::internal::PendingAcquire acquire_;
+  PendingTurn turn_;
 };
 
 }  // namespace internal
@@ -96,22 +94,22 @@ class [[nodiscard(
  public:
   SendFuture(internal::Shared<T, internal::Bounded>& shared, T&& value)
       : shared_(&shared),
-        acquire_(std::in_place, shared.places(), 1),
+        turn_(std::in_place, shared, internal::Side::kSenders),
         value_(std::move(value)) {}
 
   PollResult<absl::Status> Poll(Context& cx) {
-    if (ABSL_PREDICT_FALSE(!acquire_.has_value())) {
+    if (ABSL_PREDICT_FALSE(!turn_.has_value())) {
       rouse::internal::PanicPolledAfterEnd(kCall);
     }
-    const PollResult<bool> has_place = acquire_->Poll(cx, kCall);
-    if (has_place.IsPending()) return kPending;
-    if (ABSL_PREDICT_FALSE(!*has_place)) return internal::ClosedError(kCall);
-    // Set before the value is sent: a waker may throw after that.
-    is_sent_ = true;
-    if (ABSL_PREDICT_FALSE(!shared_->Publish(std::move(value_)))) {
-      is_sent_ = false;
+    const PollResult<internal::Claim> claim =
+        shared_->PollPush(*turn_, cx, kCall);
+    if (claim.IsPending()) return kPending;
+    if (ABSL_PREDICT_FALSE(claim->count == 0)) {
       return internal::ClosedError(kCall);
     }
+    // Set before the value is sent: a waker may throw after that.
+    is_sent_ = true;
+    shared_->Publish(*claim, std::move(value_));
     return absl::OkStatus();
   }
 
@@ -123,7 +121,7 @@ class [[nodiscard(
           "mpmc::SendFuture::TakeValue: the value was sent; call TakeValue() "
           "only if the send failed or is pending");
     }
-    acquire_.reset();
+    turn_.reset();
     return std::move(value_);
   }
 
@@ -132,7 +130,7 @@ class [[nodiscard(
 
   internal::Shared<T, internal::Bounded>* shared_;
   bool is_sent_ = false;
-  std::optional<rouse::internal::PendingAcquire> acquire_;
+  std::optional<internal::PendingTurn> turn_;
   T value_;
 };
 
@@ -196,12 +194,15 @@ class BasicSender {
     requires kIsBounded
   {
     constexpr const char* kCall = "mpmc::Sender::TrySend";
-    absl::Status status = shared_->TryTakePlace(kCall);
-    if (ABSL_PREDICT_FALSE(status.ok() &&
-                           !shared_->Publish(std::move(value)))) {
-      return internal::ClosedError(kCall);
+    size_t position;
+    const internal::Refusal refusal = shared_->ClaimPushNow(position);
+    if (ABSL_PREDICT_FALSE(refusal != internal::Refusal::kNone)) {
+      return refusal == internal::Refusal::kClosed
+                 ? internal::ClosedError(kCall)
+                 : internal::FullError(kCall);
     }
-    return status;
+    shared_->Publish(position, std::move(value));
+    return absl::OkStatus();
   }
   // Calls `TrySend()` with a copy of `value`.
   absl::Status TrySend(const T& value) const
@@ -228,7 +229,8 @@ class BasicSender {
     return BlockingSend(T(value));
   }
 
-  // Returns the number of messages for which there is room now.
+  // Returns the number of messages for which there is room now that no sender
+  // waits for.
   size_t capacity() const
     requires kIsBounded
   {
@@ -248,10 +250,12 @@ class BasicSender {
   absl::Status Send(T&& value) const
     requires(!kIsBounded)
   {
-    if (ABSL_PREDICT_TRUE(shared_->Publish(std::move(value)))) {
-      return absl::OkStatus();
+    size_t position;
+    if (ABSL_PREDICT_FALSE(!shared_->TryClaimPush(position))) {
+      return internal::ClosedError("mpmc::UnboundedSender::Send");
     }
-    return internal::ClosedError("mpmc::UnboundedSender::Send");
+    shared_->Publish(position, std::move(value));
+    return absl::OkStatus();
   }
   // Calls `Send()` with a copy of `value`.
   absl::Status Send(const T& value) const
@@ -286,7 +290,7 @@ class BasicSender {
 
   // Returns the number of messages, including messages that are being sent
   // right now.
-  size_t size() const { return shared_->queue().size(); }
+  size_t size() const { return shared_->size(); }
   bool IsEmpty() const { return size() == 0; }
 
   // Returns the number of senders of the channel.

@@ -7,35 +7,27 @@
 //
 // The state that the ends of a channel share: see mpmc.h. Internal to `sync/`.
 //
-// A channel is a queue (queue.h), a semaphore whose permits are the messages
-// that can be received, and in a bounded channel a semaphore whose permits are
-// the free places. The semaphores have all the waiting: who waits, in which
-// order, and what happens to a waiter that was notified and is destroyed. A
-// permit of a message does not say which message: the receiver finds out when
-// it claims a position, which it does at once.
-//
-// The semaphore of the messages is never closed. At the end it gets so many
-// permits that every receive has one, and those that find no message are at the
-// end.
+// A channel is a queue (queue.h), whose base class has the order of the
+// messages and the futures that wait (positions.h), and the counts of the
+// handles.
 
 #ifndef ROUSE_SYNC_MPMC_SHARED_H_
 #define ROUSE_SYNC_MPMC_SHARED_H_
 
-#include <algorithm>
-#include <cstddef>
 #include <optional>
 #include <utility>
 
+#include "absl/base/attributes.h"
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rouse/base/error_for.h"
+#include "rouse/base/exceptions.h"
 #include "rouse/base/first_exception.h"
-#include "rouse/base/lock/back_off.h"
-#include "rouse/future/block_on.h"
+#include "rouse/base/mutable_step.h"
 #include "rouse/sync/mpmc/core.h"
+#include "rouse/sync/mpmc/positions.h"
 #include "rouse/sync/mpmc/queue.h"
-#include "rouse/sync/semaphore/core.h"
 #include "rouse/waker/context.h"
 #include "rouse/waker/poll_result.h"
 
@@ -47,59 +39,70 @@ inline constexpr char kWeakSenderName[] = "mpmc::WeakSender";
 inline constexpr char kReceiverName[] = "mpmc::Receiver";
 
 // Makes the two ends of a channel; see mpmc.h.
-template <class T, class Core>
+template <class T, class Kind>
 class Ends;
-
-// The part of a channel that does not depend on the room. A base class, so that
-// the members of the core are in the padding of the queue.
-template <class T>
-class Messages {
- public:
-  Queue<T>& queue() { return queue_; }
-  const Queue<T>& queue() const { return queue_; }
-  rouse::internal::SemaphoreCore& permits() { return permits_; }
-
- private:
-  // The word of the semaphore, which both sides change, is on a cache line of
-  // its own.
-  alignas(ABSL_CACHELINE_SIZE) rouse::internal::SemaphoreCore permits_{0};
-  [[no_unique_address]] Queue<T> queue_;
-};
 
 // Shared
 //
-// The shared state of a channel of `T`. `Core` is `Bounded` or `Unbounded`.
-template <class T, class Core>
-class Shared : public Messages<T>, public Core {
+// The shared state of a channel of `T`. `Kind` is `Bounded` or `Unbounded`. The
+// queue comes first, so that the core is in its padding.
+template <class T, class Kind>
+class Shared : public Queue<T>, public ChannelCore {
  public:
-  using Core::Core;
-  using Messages<T>::queue;
-  using Messages<T>::permits;
+  using Queue<T>::Settle;
+  using Queue<T>::size;
+
+  template <class... Args>
+  explicit Shared(Args... args) : Queue<T>(Kind::CheckedCapacity(args...)) {}
 
   // ---- For senders.
 
-  // Enqueues `value`. For a bounded channel the caller must have a place.
-  // Returns false, leaving `value` intact, if the channel is closed.
-  bool Publish(T&& value) {
-    const size_t ready = queue().Push(std::move(value));
-    if (ABSL_PREDICT_FALSE(ready == kRefused)) {
-      // Drops an exception from a waker, which would seem to come from a send
-      // that has taken the value.
-      this->Received(1);
-      return false;
+  // Claims a position without waiting. Returns false, and has done nothing, if
+  // there is no room, if other senders have their turn before, or if the
+  // channel is closed.
+  bool TryClaimPush(size_t& position) {
+    return Queue<T>::template TryClaimPush<Kind::kIsBounded>(position) ==
+           Refusal::kNone;
+  }
+
+  // Polls for a position: see `PendingTurn::PollSlowly()`.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<Claim> PollPush(PendingTurn& turn,
+                                                          Context& cx,
+                                                          const char* call) {
+    Claim claim;
+    if (ABSL_PREDICT_TRUE(turn.IsNew() && cx.HasBudget() &&
+                          TryClaimPush(claim.position))) {
+      TakeUnitIfAny(cx);
+      turn.Finish();
+      claim.count = 1;
+      return claim;
     }
-    if (ready != 0) permits().Release(ready);
-    return true;
+    return turn.PollSlowly(cx, call);
+  }
+
+  // Sends `value` at a claimed position. If wakers throw, calls all of them and
+  // then rethrows the first exception.
+  void Publish(size_t position, T&& value) {
+    if (ABSL_PREDICT_FALSE(this->Push(position, std::move(value)))) {
+      Settle(Side::kReceivers);
+    }
+  }
+  // Does so for a future, and wakes the senders that wait for its turn.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void Publish(const Claim& claim, T&& value) {
+    if (ABSL_PREDICT_FALSE(claim.has_others)) {
+      return PublishAndWakeSenders(claim.position, std::move(value));
+    }
+    Publish(claim.position, std::move(value));
   }
 
   void DropSender() {
     if (!this->RemoveSender()) return;
-    const size_t end = queue().SendersAreGone();
-    if (end != 0) permits().Release(end);
-    Unref(Core::kSenders);
+    this->SetNoMore();
+    Settle(Side::kReceivers);
+    Unref(kSenders);
   }
 
-  void DropWeakSender() { Unref(Core::kWeakSender); }
+  void DropWeakSender() { Unref(kWeakSender); }
 
   void Unref(uint64_t who) {
     if (this->Leave(who)) delete this;
@@ -107,31 +110,59 @@ class Shared : public Messages<T>, public Core {
 
   // ---- For receivers.
 
-  // Returns the next message, or nothing at the end. The caller must have a
-  // permit.
-  std::optional<T> Take() {
-    const size_t position = queue().Claim(1);
-    std::optional<T> value;
-    if (ABSL_PREDICT_FALSE(queue().CountBeforeEnd(position, 1) == 0)) {
-      return value;
+  // Polls for a message: see `PendingTurn::PollSlowly()`.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE PollResult<std::optional<T>> PollTake(
+      PendingTurn& turn, Context& cx, const char* call) {
+    if (ABSL_PREDICT_TRUE(turn.IsNew() && cx.HasBudget())) {
+      const Claim claim = this->TryClaimPops(1);
+      if (ABSL_PREDICT_TRUE(claim.count > 0)) {
+        TakeUnitIfAny(cx);
+        turn.Finish();
+        return Take(claim);
+      }
     }
-    queue().Take(position, 1, [&value](T&& v) { value.emplace(std::move(v)); });
-    this->Received(1);
+    const PollResult<Claim> claim = turn.PollSlowly(cx, call);
+    if (claim.IsPending()) return kPending;
+    return Take(*claim);
+  }
+
+  // Takes the message of a claim. Returns nothing if the claim has none.
+  ABSL_ATTRIBUTE_ALWAYS_INLINE std::optional<T> Take(const Claim& claim) {
+    std::optional<T> value;
+    if (ABSL_PREDICT_FALSE(claim.count == 0)) return value;
+    Queue<T>::Take(claim, [&value](T&& v) { value.emplace(std::move(v)); });
+    WakeOthers(claim);
     return value;
   }
 
+  // Wakes the futures that wait for the places, or for the turn, of a claim
+  // whose messages were taken. An exception from a waker is dropped, after all
+  // wakers have been called, because messages would be lost by the exception.
+  void WakeOthers(const Claim& claim) {
+    if (ABSL_PREDICT_FALSE(claim.wakes_senders)) {
+      ROUSE_TRY { Settle(Side::kSenders); }
+      ROUSE_CATCH_ALL {}
+    }
+    if (ABSL_PREDICT_FALSE(claim.has_others)) {
+      ROUSE_TRY { ROUSE_MUTABLE_CALL(Settle(Side::kReceivers)); }
+      ROUSE_CATCH_ALL {}
+    }
+  }
+
   absl::StatusOr<T> TryReceive() {
-    if (!TryTakePermit()) {
+    const Claim claim = this->ClaimPopNow();
+    if (ABSL_PREDICT_FALSE(claim.count == 0)) {
       // The end may not have been announced yet, but no message is left.
-      if (IsClosed() && queue().size() == 0) return ErrorOfEnd();
+      if (IsClosed() && size() == 0) {
+        return rouse::internal::ErrorFor<absl::StatusOr<T>>(
+            ClosedError("mpmc::Receiver::TryReceive"));
+      }
       return rouse::internal::ErrorFor<absl::StatusOr<T>>(
           absl::UnavailableError(
               "mpmc::Receiver::TryReceive: the channel is empty; call "
               "Receive() to wait for a message"));
     }
-    std::optional<T> value = Take();
-    if (!value.has_value()) return ErrorOfEnd();
-    return *std::move(value);
+    return *Take(claim);
   }
 
   // Returns whether no more messages can be sent. A caller that gets true sees
@@ -140,11 +171,13 @@ class Shared : public Messages<T>, public Core {
 
   void Close() {
     if (this->closed.IsSet()) return;
-    const size_t end = queue().Close();
+    this->SetNoMore();
     FirstException first;  // of wakers
-    first.Catch([this] { this->CloseCapacity(); });
+    if constexpr (Kind::kIsBounded) {
+      first.Catch([this] { Settle(Side::kSenders); });
+    }
     first.Catch([this] { this->closed.Set(); });
-    if (end != 0) first.Catch([this, end] { permits().Release(end); });
+    first.Catch([this] { Settle(Side::kReceivers); });
     first.Rethrow();
   }
 
@@ -152,65 +185,27 @@ class Shared : public Messages<T>, public Core {
     if (!this->RemoveReceiver()) return;
     Close();
     Discard();
-    Unref(Core::kReceivers);
+    Unref(kReceivers);
   }
 
  private:
-  // Waits for a permit of a message, without budget.
-  class PermitFuture {
-   public:
-    explicit PermitFuture(Shared& shared) : acquire_(shared.permits(), 1) {}
-    PollResult<bool> Poll(Context& cx) {
-      size_t free = 1;
-      return acquire_.Poll(cx, "mpmc::Receiver", free);
-    }
-
-   private:
-    rouse::internal::PendingAcquire acquire_;
-  };
-
   ~Shared() = default;
 
-  static auto ErrorOfEnd() {
-    return rouse::internal::ErrorFor<absl::StatusOr<T>>(
-        ClosedError("mpmc::Receiver::TryReceive"));
-  }
-
-  // Takes a permit, unless all messages that were sent before the call have
-  // been received, or have been assigned to waiting receivers, or are about to
-  // be assigned after the wakers of others have been called.
-  bool TryTakePermit() {
-    if (ABSL_PREDICT_TRUE(permits().TryAcquire(1))) return true;
-    size_t sent = queue().PushedEnd();
-    BackOff back_off;
-    // A push that began earlier may still be at work, although later pushes are
-    // done. Or a receiver with a permit has not claimed a position yet. Both
-    // are only a few instructions from their ends. A claim is counted before
-    // the waiters, and so is not counted twice.
-    for (;;) {
-      // A push that a close refuses counts until the close has set the end.
-      sent = std::min(sent, queue().PushedEnd());
-      size_t used = queue().ClaimedEnd();
-      if (used < sent) used += permits().NotifiedWaiters();
-      if (used >= sent || permits().IsAssigning()) {
-        return permits().TryAcquire(1);
-      }
-      back_off.Wait();
-      if (permits().TryAcquire(1)) return true;
-    }
+  ABSL_ATTRIBUTE_NOINLINE void PublishAndWakeSenders(size_t position,
+                                                     T&& value) {
+    FirstException first;
+    first.Catch([&] { Publish(position, std::move(value)); });
+    first.Catch([this] { ROUSE_MUTABLE_CALL(Settle(Side::kSenders)); });
+    first.Rethrow();
   }
 
   // Destroys all messages, when the channel is closed and has no receiver. May
   // wait a moment for senders in the middle of a send.
   void Discard() {
     for (;;) {
-      if (!permits().TryAcquire(1)) {
-        PermitFuture permit(*this);
-        rouse::internal::BlockOnAnywhere(permit);
-      }
-      const size_t position = queue().Claim(1);
-      if (queue().CountBeforeEnd(position, 1) == 0) return;
-      queue().Take(position, 1, [](T&&) {});
+      const Claim claim = this->ClaimRest();
+      if (claim.count == 0) return;
+      Queue<T>::Take(claim, [](T&&) {});
     }
   }
 };

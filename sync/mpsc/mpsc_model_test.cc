@@ -600,9 +600,10 @@ MODEL_MUTANTS(
     Mpsc,
     "sync/mpsc/|sync/internal/block_chain.|sync/internal/closed_event.|"
     "sync/internal/sender_counts.",
-    "FindFrom at block_chain.h:173: load acquire -> relaxed: killed by "
-    "mpmc_queue_model_test; here the state of the block passes on the pushes",
-    "FindFrom at block_chain.h:190: torn: no other thread changes the state of "
+    "IsFull at block_chain.h:117: load acquire -> relaxed: killed by "
+    "mpmc_queue_model_test, in the IsFull() of mpmc; here the state of the "
+    "block passes on the pushes",
+    "MoveTail at block_chain.h:196: torn: no other thread changes the state of "
     "a block that is ready in full");
 
 }  // namespace

@@ -165,7 +165,7 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T>>, public Gap {
   // Appends `value`, or leaves `value` alone if the receiver has called
   // `Close()`.
   PushResult Push(T&& value) noexcept {
-    // Acquire pairs with the release in FindFrom: a push that claims a position
+    // Acquire pairs with the release in MoveTail: a push that claims a position
     // after that step sees where `block_tail_` was before the step. Acquire
     // also pairs with the release in Close.
     const uint64_t tail = tail_.fetch_add(kPosition, std::memory_order_acquire);
@@ -390,7 +390,7 @@ class Queue : private rouse::internal::BlockChain<QueueBlock<T>>, public Gap {
     head_block_ = block;
     wait_ = 0;
     while (oldest_ != head_block_) {
-      // Acquire pairs with the release of FindFrom.
+      // Acquire pairs with the release of MoveTail.
       const uint64_t state = oldest_->state.load(std::memory_order_acquire);
       if ((state & kReleased) == 0 || oldest_->pushes_before.Read() > head_) {
         return;
