@@ -503,6 +503,7 @@ MODEL_TEST(MpmcPositions, ACloseBesideAFutureThatHasYielded,
 
 MODEL_MUTANTS(
     MpmcPositions, "sync/mpmc/positions.|sync/mpmc/shared.",
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
     "TryClaimPush at positions.h:198: modify acq_rel -> release: killed by "
     "mpmc_queue_model_test",
     "TryClaimPops at positions.h:223: modify acq_rel -> release: killed by "

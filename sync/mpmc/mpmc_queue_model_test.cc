@@ -544,6 +544,7 @@ MODEL_TEST(MpmcQueue, BlocksAreReusedManyTimes, .spurious_failures = 0) {
 MODEL_MUTANTS(
     MpmcQueue,
     "sync/mpmc/queue.|sync/mpmc/positions.h|sync/internal/block_chain.",
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma)
     "MoveTail at block_chain.h:196: torn: no other thread changes the state of "
     "a block that is in the prefix in full",
     "IsAtEnd at positions.h:243: load acquire -> relaxed: killed by "

@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <utility>
 
 #include "rouse/sync/mpmc/positions.h"
 #include "rouse/sync/mpmc/queue.h"
@@ -46,7 +45,7 @@ class TestChannel : public internal::Queue<int> {
     return position;
   }
   void Push(size_t position, int value) {
-    if (Queue::Push(position, std::move(value))) Settle(Side::kReceivers);
+    if (Queue::Push(position, int{value})) Settle(Side::kReceivers);
   }
   void Send(int value) { Push(ClaimPush(), value); }
 
